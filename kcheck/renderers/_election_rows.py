@@ -212,15 +212,18 @@ def legend(election: Election) -> str:
     return LEADERS_LEGEND if compares_leaders(election) else f"{LEADERS_LEGEND} {_COMPARES_NONE}"
 
 
-def partition_cells(election: Election, partition: PartitionElection) -> tuple[object, ...]:
-    """Return the cells of a partition, with each leader and the loss when nothing changes any more."""
+def partition_cells(partition: PartitionElection, *, is_compared: bool = True) -> tuple[object, ...]:
+    """Return the cells of a partition, with each leader and the loss when nothing changes any more.
+
+    `is_compared` is from `compares_leaders`.
+    """
     best, now, registration = partition.recommended, partition.now, partition.registration
     pairs = (
         (_course(partition, now), now and lost_by_all(partition)),
         ("?" if registration is None else str(known(partition.planned)), partition.lost_planned),
         (cell(partition.best), best and best.lost),
     )  # fmt: skip
-    if not compares_leaders(election):
+    if not is_compared:
         pairs = (pairs[0], ("?", None), ("?", None))
     return (
         partition.name,

@@ -21,6 +21,7 @@ from kcheck.renderers._election_rows import (
     Election,
     candidate_table,
     cluster_cells,
+    compares_leaders,
     extent,
     interrupted,
     legend,
@@ -96,7 +97,9 @@ def _election(answer: Election, page: Page) -> None:
     rows = sorted(partitions, key=harm) if page.every else at_stake
     shown, more = worst(rows, left_out, every=page.every)
     page.line()
-    page.table(PARTITION_TITLES, [partition_cells(answer, partition) for partition in shown])
+    page.table(
+        PARTITION_TITLES, [partition_cells(partition, is_compared=compares_leaders(answer)) for partition in shown]
+    )
     page.wrapped(legend(answer))
     page.line()
     page.wrapped(f"{more}{' ' if more else ''}Add --partition {shell_word(shown[0].name)} to see one in full.")

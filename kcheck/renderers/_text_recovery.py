@@ -15,6 +15,7 @@ from kcheck.plans.recover import ClusterRecovery
 from kcheck.plans.rescue_progress import RescueProgress
 from kcheck.renderers._election_rows import (
     PARTITION_TITLES,
+    compares_leaders,
     interrupted,
     legend,
     partition_cells,
@@ -222,7 +223,10 @@ def _at_stake(answer: ClusterRecovery, page: Page) -> None:
     page.line()
     if answer.election.repairs:
         page.wrapped("The table is for the disks after the repairs.")
-    page.table(PARTITION_TITLES, [partition_cells(answer.election, partition) for partition in shown])
+    page.table(
+        PARTITION_TITLES,
+        [partition_cells(partition, is_compared=compares_leaders(answer.election)) for partition in shown],
+    )
     page.wrapped(legend(answer.election))
     if more:
         page.wrapped(more)

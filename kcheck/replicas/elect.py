@@ -54,7 +54,7 @@ from kcheck.model.source import Files
 from kcheck.replicas.broker_gaps import failing_of, gaps_of, mistaken_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
-from kcheck.replicas.loading import election_targets
+from kcheck.replicas.loading import election_targets, opened
 from kcheck.replicas.partition_directories import PartitionDirectories, held_logs
 from kcheck.replicas.saved_records import SavedReplica, saved_row
 from kcheck.replicas.uncounted import uncounted_premises
@@ -345,7 +345,7 @@ def elect(
     """
     targets = election_targets(arguments, trees, {lost.path for lost in question.without})
     require_match(targets, wanted)
-    log_dirs = log_dirs or LogDirs(release)
+    log_dirs = log_dirs or opened(targets, trees, release)
     image = image_at_hand(targets, question.metadata, log_dirs, question.config)
     deleting = being_deleted(image, release)
     image = None if image is None else image.without_topics(deleting)

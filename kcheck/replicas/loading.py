@@ -221,3 +221,12 @@ def election_targets(arguments: list[str], trees: Mapping[str, Tree], without: C
         if target.kind is TargetKind.FILE:
             raise directory_wanted(target, "an election")
     return tuple(target._replace(tree=trees.get(target.log_dir, target.tree)) for target in targets)
+
+
+def opened(targets: Iterable[Target], trees: Mapping[str, Tree], release: Release) -> LogDirs:
+    """Return the log dirs of a command, with those in `trees` opened before --metadata names them."""
+    log_dirs = LogDirs(release)
+    for target in targets:
+        if target.log_dir in trees:
+            log_dirs.open(target)
+    return log_dirs

@@ -358,7 +358,9 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("predict broker-1/server.properties", 1, STRAYS, EMPTIED),
         row(f"{START_1} --metadata controller", 1, f"loss P302 {EMPTIED}", STRAYS),
         row(f"elect {SETTINGS} --metadata controller", 1, "First repair broker 1 (1 step)", "50 records are lost"),
+        row(f"elect {SETTINGS} --metadata broker-1/data --metadata controller", 1, "First repair broker 1 (1 step)"),
         row(f"recover {SETTINGS} --metadata controller", 1, "50 records are lost", "This plan: nothing is lost."),
+        row(f"recover {SETTINGS} --metadata broker-1/data --metadata controller", 1, "This plan: nothing is lost."),
     ),
     "wrappers-diverge": (
         row("truncation 1=plain/broker-1 2=plain/broker-2 --kafka 0.10.2 --leader 1", 1, "DIVERGES from offset 15"),

@@ -13,6 +13,7 @@ from kcheck.renderers._election_rows import (
     Election,
     LogLine,
     candidate_table,
+    compares_leaders,
     extent,
     log_lines,
     offsets,
@@ -57,7 +58,7 @@ def page(report: Report) -> Iterator[Html]:
     elif rows:
         shown = at_stake[:_ROW_COUNT]
         said = caption(len(shown), count, "partition")
-        cells = (partition_cells(answer, row) for row in shown)
+        cells = (partition_cells(row, is_compared=compares_leaders(answer)) for row in shown)
         yield _section("stake", "At stake", _table("at-stake", said, PARTITION_TITLES, cells))
         yield _section("logs", "Logs side by side", *map(_partition, range(_PICTURE_COUNT), at_stake))
     yield foot("", SCRIPT)
