@@ -226,8 +226,10 @@ def _own_copies(
     registration = None if known is None else known.partitions.get(partition)
     if cluster.image is None or known is None:
         return copies
+    compacted = {number for number in cluster.brokers if is_compacted(cluster.image, topic, number)}
     own = [copy for copy in copies if not ids_differ(copy.state.topic_id, known.topic_id)]
-    own = [copy._replace(state=_with_policy(copy.state, topic, cluster.image)) for copy in own]
+    cleaned = [copy.state.is_compacted or copy.state.broker_id in compacted for copy in own]
+    own = [copy._replace(state=copy.state._replace(is_compacted=row)) for copy, row in zip(own, cleaned, strict=True)]
     here = {copy.state.broker_id for copy in own if copy.role is CopyState.CURRENT}
     absent = [] if registration is None else [number for number in registration.replicas if number not in here]
     if registration is None or not absent:
@@ -240,14 +242,9 @@ def _own_copies(
         if number in cluster.brokers:
             missing = _missing(number, known, partition, registration, cluster.brokers[number])
             mark = marks.get(number) if missing.role is CopyState.MISSING else None
-            state = _with_policy(missing.state._replace(checkpointed=mark), topic, cluster.image)
+            state = missing.state._replace(checkpointed=mark, is_compacted=number in compacted)
             own.append(missing._replace(state=state, high_watermark=marks.get(number)))
     return tuple(own)
-
-
-def _with_policy(state: ReplicaState, topic: str, image: ClusterImage) -> ReplicaState:
-    """Return a replica that is compacted if its log or its broker's policy says so."""
-    return state._replace(is_compacted=state.is_compacted or is_compacted(image, topic, state.broker_id))
 
 
 def _with_mark(copy: ReplicaCopy, marks: Mapping[int, Offset]) -> ReplicaCopy:
