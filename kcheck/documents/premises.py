@@ -7,6 +7,7 @@ from kcheck.core.premises.addresses import OF_KRAFT, OF_ZOOKEEPER
 from kcheck.core.premises.age import AGES, DISK_NOT_OLDER
 from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
 from kcheck.core.premises.metadata import LOGS_KEPT, METADATA_READ
+from kcheck.core.premises.migration import REGISTERED, ZOOKEEPER_ELECTS
 from kcheck.core.premises.presence import DISKS_MOUNTED, LAST_LOGS_THERE, SETTINGS_LIST_THEM
 from kcheck.core.premises.providers import VALUES_KNOWN
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK, REMOVED
@@ -58,7 +59,7 @@ def may_lack(premise: JudgedPremise) -> bool:
 
 _NEEDED = (
     LOGS_KEPT, METADATA_READ, SETTINGS_LIST_THEM, DISKS_MOUNTED, CONTROLLERS_FOUND, ALLOWED, SESSION_SECURED,
-    OF_ZOOKEEPER, OF_KRAFT, VALUES_KNOWN,
+    OF_ZOOKEEPER, OF_KRAFT, VALUES_KNOWN, ZOOKEEPER_ELECTS, REGISTERED,
 )  # fmt: skip
 
 

@@ -226,7 +226,10 @@ def _own_copies(
     registration = None if known is None else known.partitions.get(partition)
     if cluster.image is None or known is None:
         return copies
-    own = [_with_policy(copy, topic, cluster) for copy in copies if not ids_differ(copy.state.topic_id, known.topic_id)]
+    compacted = {number for number in cluster.brokers if is_compacted(cluster.image, topic, number)}
+    own = [copy for copy in copies if not ids_differ(copy.state.topic_id, known.topic_id)]
+    cleaned = [copy.state.is_compacted or copy.state.broker_id in compacted for copy in own]
+    own = [copy._replace(state=copy.state._replace(is_compacted=row)) for copy, row in zip(own, cleaned, strict=True)]
     here = {copy.state.broker_id for copy in own if copy.role is CopyState.CURRENT}
     absent = [] if registration is None else [number for number in registration.replicas if number not in here]
     if registration is None or not absent:
@@ -238,17 +241,10 @@ def _own_copies(
     for number in absent:
         if number in cluster.brokers:
             missing = _missing(number, known, partition, registration, cluster.brokers[number])
-            state = missing.state._replace(
-                checkpointed=marks.get(number) if missing.role is CopyState.MISSING else None
-            )
-            own.append(_with_policy(missing._replace(state=state, high_watermark=marks.get(number)), topic, cluster))
+            mark = marks.get(number) if missing.role is CopyState.MISSING else None
+            state = missing.state._replace(checkpointed=mark, is_compacted=number in compacted)
+            own.append(missing._replace(state=state, high_watermark=marks.get(number)))
     return tuple(own)
-
-
-def _with_policy(copy: ReplicaCopy, topic: str, cluster: ClusterHere) -> ReplicaCopy:
-    """Return a replica that is compacted if its log or its broker's policy says so."""
-    is_one = copy.state.is_compacted or is_compacted(cluster.image, topic, copy.state.broker_id)
-    return copy._replace(state=copy.state._replace(is_compacted=is_one))
 
 
 def _with_mark(copy: ReplicaCopy, marks: Mapping[int, Offset]) -> ReplicaCopy:

@@ -8,6 +8,8 @@ from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import agree, listed
 
+ZOOKEEPER_ELECTS, REGISTERED = "P373", "P374"
+"""The premises that a broker has a controller, and that the controllers register the broker."""
 _BEFORE, _DURING = "pre-migration", "migration"
 _ENDED = ("none", "post-migration")
 
@@ -102,7 +104,7 @@ def ends_no_migration(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 
 TABLE = (
     Premise(
-        "P373", PremiseKind.SETTINGS, "A broker with ZooKeeper has a controller.",
+        ZOOKEEPER_ELECTS, PremiseKind.SETTINGS, "A broker with ZooKeeper has a controller.",
         "No KRaft controller holds /controller in ZooKeeper, or zookeeper.metadata.migration.enable is true.",
         "A KRaft controller holds /controller. The broker has neither process.roles nor"
         " zookeeper.metadata.migration.enable=true. Not seen: these settings, or ZooKeeper after a migration.",
@@ -110,17 +112,17 @@ TABLE = (
         "To go on, set zookeeper.metadata.migration.enable=true. To go back before the migration has ended, stop all"
         " KRaft controllers, and delete /controller with zookeeper-shell.sh.",
         "KafkaZkClient.tryRegisterKRaftControllerAsActiveController, KafkaController.elect 3.4 to 3.9",
-        zookeeper_elects,
+        zookeeper_elects, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
     Premise(
-        "P374", PremiseKind.SETTINGS, "The controllers register brokers of this mode.",
+        REGISTERED, PremiseKind.SETTINGS, "The controllers register brokers of this mode.",
         "The metadata shows the state of the migration. The settings next to a controller's log dir enable the"
         " migration.",
         "process.roles is set before the metadata was copied from ZooKeeper. Or the broker migrates, and the"
         " controllers start without zookeeper.metadata.migration.enable=true. Not seen: their settings.",
         "The controllers refuse the registration for ever.",
         "Start the broker with the server.properties of the other mode, or enable the migration on all controllers.",
-        "ClusterControlManager.registerBroker 3.4 to 3.9", registers,
+        "ClusterControlManager.registerBroker 3.4 to 3.9", registers, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
     Premise(
         "P375", PremiseKind.SETTINGS, "No controller ends a migration that brokers still need.",

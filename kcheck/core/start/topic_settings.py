@@ -31,7 +31,7 @@ _DEFAULTS = {
 }  # fmt: skip
 
 
-class Setting(NamedTuple):
+class StatedSetting(NamedTuple):
     """A value that counts for the logs of a topic on a broker."""
 
     name: str
@@ -47,7 +47,7 @@ class Setting(NamedTuple):
 def setting_of(
     image: ClusterImage | None, topic: str, name: str, broker_id: int | None = None,
     settings: Mapping[str, str] | None = None,
-) -> Setting | None:  # fmt: skip
+) -> StatedSetting | None:  # fmt: skip
     """Return a configuration of a topic, from the topic, the broker, the cluster, or the file.
 
     None if no place has it. `settings` are from server.properties. A broker ignores invalid and static settings in the
@@ -63,7 +63,7 @@ def setting_of(
         for own, unit in known.items() if values else ():
             value = (values or {}).get(own)
             if value is not None and _is_valid(own, value.strip()):
-                return Setting(own, value.strip(), unit, place)
+                return StatedSetting(own, value.strip(), unit, place)
     return None
 
 

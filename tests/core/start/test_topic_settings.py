@@ -7,7 +7,7 @@ import pytest
 from kcheck.core.releases.releases import release
 from kcheck.core.start.segments import lost_head_of
 from kcheck.core.start.topic_settings import (
-    Setting,
+    StatedSetting,
     being_deleted,
     expires,
     has_remote_storage,
@@ -183,7 +183,7 @@ def test_settings_that_are_not_dynamic() -> None:
     """Controllers alone accept them in the metadata, and brokers pass over them."""
     image = ClusterImage({}, configs={("broker", ""): {"log.retention.hours": "1", "log.retention.ms": "x"}})
     assert retention_ms(image, "t", 1, {"log.retention.minutes": "2"}) == 120_000
-    assert setting_of(image, "t", "retention.ms", 1, {"log.retention.minutes": "2"}) == Setting(
+    assert setting_of(image, "t", "retention.ms", 1, {"log.retention.minutes": "2"}) == StatedSetting(
         "log.retention.minutes", "2", 60_000, None
     )
     assert setting_of(image, "t", "retention.ms") is None
