@@ -134,7 +134,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"{START_1} --metadata controller/data", 1, f"abort P101 broker-1/data: {OF_CLUSTER}"),
         row("predict broker-1/data --metadata controller/data", 1, "will not boot", OF_CLUSTER),
         row("check broker-1/data broker-2/data controller/data", 1, f"fatal KC315 {OF_CLUSTER}", "1 fatal"),
-        row(f"elect {TWO}", 1, "does not start: the disk of broker 1", "Start broker 2 first"),
+        row(f"elect {TWO}", 1, "does not start: the disk of broker 1", "compares no leaders"),
         row(f"recover {TWO}", 1, f"Broker 1 should not start: {OF_CLUSTER}", "Solve that first, and ask again."),
         row("elect 1=broker-1/server.properties --metadata controller/data", 1, f"does not start: {OF_CLUSTER}"),
     ),
