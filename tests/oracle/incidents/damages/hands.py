@@ -13,8 +13,10 @@ from tests.oracle.incidents.damages.site import (
     logs,
     place,
     property_of,
+    records,
     set_property,
     size,
+    unlike_replicas,
     write_lines,
 )
 from tests.oracle.jars import numbers
@@ -49,13 +51,7 @@ def _exchange(one: Path, two: Path, aside: Path) -> None:
 
 def swap_replicas(site: Site) -> str | None:
     """Let two brokers exchange their directories of one partition."""
-    pairs = [
-        (mine, theirs)
-        for mine in site.partitions()
-        for other in site.others
-        for theirs in site.partitions(other)
-        if theirs.name == mine.name and _records(theirs) != _records(mine)
-    ]
+    pairs = unlike_replicas(site)
     if not pairs:
         return None
     mine, theirs = site.random.choice(pairs)
@@ -87,10 +83,6 @@ def swap_between(site: Site) -> str | None:
     return f"{place(mine)} is at {place(there)}, and {place(theirs)} at {place(here)}"
 
 
-def _records(directory: Path) -> bytes:
-    return b"".join(log.read_bytes() for log in logs(directory))
-
-
 def rsync_replica(site: Site) -> str | None:
     """Copy another broker's replica, as it is or as it was, over the target's, with or without --delete."""
     pairs = [
@@ -98,7 +90,7 @@ def rsync_replica(site: Site) -> str | None:
         for mine in site.partitions()
         for folder in (site.folder, site.base / "old", site.base / "live")
         for theirs in sorted(folder.glob(f"broker-*/data*/{mine.name}"))
-        if theirs.parent.parent.name != site.broker.name and size(theirs) and _records(theirs) != _records(mine)
+        if theirs.parent.parent.name != site.broker.name and size(theirs) and records(theirs) != records(mine)
     ]
     if not pairs:
         return None

@@ -4,17 +4,13 @@ import shutil
 from pathlib import Path
 
 from tests.oracle.incidents.damages.checkpoints import EPOCHS
-from tests.oracle.incidents.damages.site import Site, batches, logs, place
+from tests.oracle.incidents.damages.site import Site, batches, logs, place, records, unlike_replicas
 
 
 def _older(site: Site) -> list[tuple[Path, Path]]:
     """Return the partition directories of the target whose older copy is there and differs, with that copy."""
     pairs = [(path, site.base / "old" / place(path)) for path in site.partitions()]
-    return [(now, old) for now, old in pairs if old.is_dir() and _records(now) != _records(old)]
-
-
-def _records(directory: Path) -> bytes:
-    return b"".join(log.read_bytes() for log in sorted(directory.glob("*.log")))
+    return [(now, old) for now, old in pairs if old.is_dir() and records(now) != records(old)]
 
 
 def _replace(directory: Path, source: Path) -> None:
@@ -93,16 +89,10 @@ def rename_partition(site: Site) -> str | None:
 
 def replica_copy(site: Site) -> str | None:
     """Put a copy of another replica in the place of the target's, where they differ."""
-    pairs = [
-        (theirs, mine)
-        for mine in site.partitions()
-        for other in site.others
-        for theirs in site.partitions(other)
-        if theirs.name == mine.name and _records(theirs) != _records(mine)
-    ]
+    pairs = unlike_replicas(site)
     if not pairs:
         return None
-    source, mine = site.random.choice(pairs)
+    mine, source = site.random.choice(pairs)
     _replace(mine, source)
     return f"{place(mine)} is a copy of {place(source)}"
 

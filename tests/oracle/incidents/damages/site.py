@@ -118,3 +118,19 @@ def set_property(path: Path, name: str, value: str | None) -> None:
     """Set a property, or remove it."""
     lines = [line for line in path.read_text().splitlines() if not line.startswith(f"{name}=")]
     path.write_text("\n".join([*lines, *([] if value is None else [f"{name}={value}"]), ""]))
+
+
+def records(directory: Path) -> bytes:
+    """Return the bytes of all `.log` files of a partition."""
+    return b"".join(log.read_bytes() for log in logs(directory))
+
+
+def unlike_replicas(site: Site) -> list[tuple[Path, Path]]:
+    """Return the replicas of the target with other bytes than another broker's, each with that one."""
+    return [
+        (mine, theirs)
+        for mine in site.partitions()
+        for other in site.others
+        for theirs in site.partitions(other)
+        if theirs.name == mine.name and records(theirs) != records(mine)
+    ]
