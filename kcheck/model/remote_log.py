@@ -56,7 +56,7 @@ class RemoteSegment(NamedTuple):
     newest_ms: int | None = None
     """The time of its newest record, in ms since 1970."""
     has_aborted: bool = False
-    """True if it has a transaction index. Records of 3.9 and earlier do not tell."""
+    """True for a segment with a transaction index. Records of 3.9 and earlier do not tell."""
 
     @property
     def is_finished(self) -> bool:

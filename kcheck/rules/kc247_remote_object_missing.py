@@ -12,8 +12,8 @@ What the broker does (3.6 and later): A consumer that reaches the segment gets U
 3.9 a consumer with read_committed can fail in older segments already. The broker looks for aborted transactions in
 later ones. A follower of an empty log cannot build its state.
 
-A missing `.txnindex` is no error for the broker (RemoteIndexCache 3.6 to 4.3.1). It takes the segment for one without
-aborted transactions. A consumer with read_committed gets their records. The metadata of segments that Kafka 4.0 and
+A missing `.txnindex` is no error for the broker (RemoteIndexCache 3.6 to 4.3.1). The segment counts as one without
+aborted transactions, and a consumer with read_committed gets their records. The metadata of segments that Kafka 4.0 and
 later copied tells which of them have this index.
 
 What to do: Restore the object from a version or a backup of the bucket. Exclude Kafka's prefix from lifecycle rules. If
