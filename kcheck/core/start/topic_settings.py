@@ -54,6 +54,8 @@ def setting_of(
     metadata (DynamicBrokerConfig.updateCurrentConfig 1.1 to 4.3.1).
     """
     configs = {} if image is None else image.configs
+    if not (configs or settings):
+        return None
     names = BROKER_DEFAULTS[name]
     dynamic = dict(islice(names.items(), 1))
     for place, known in (
