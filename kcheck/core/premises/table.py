@@ -48,6 +48,10 @@ PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 BY_ID = {premise.id: premise for premise in PREMISES}
 
 
+OTHER_RECORDS = frozenset((names.OWN_NAME, age.OF_TOPIC))
+"""The premises without which directories have records of another partition or topic. No leaders are compared then."""
+
+
 def _ids(has: Callable[[Premise], object]) -> frozenset[str]:
     return frozenset(premise.id for premise in PREMISES if has(premise))
 
