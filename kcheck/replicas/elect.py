@@ -344,9 +344,9 @@ def elect(
     repair. UsageError if a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
     targets = election_targets(arguments, trees, {lost.path for lost in question.without})
-    require_match(targets, wanted)
     log_dirs = log_dirs or opened(targets, trees, release)
     image = image_at_hand(targets, question.metadata, log_dirs, question.config)
+    require_match(targets, wanted, lambda: image)
     deleting = being_deleted(image, release)
     image = None if image is None else image.without_topics(deleting)
     collected: list[Finding] = []

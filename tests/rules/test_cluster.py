@@ -112,7 +112,7 @@ def test_a_member_of_the_elr_that_did_not_stop_cleanly(
         (with_registration(elr=(1,)), "warning", "ISR and ELR then hold only broker 2."),
         (with_registration(isr=(), elr=(1, 2)), "warning", "ISR and ELR then hold only broker 2."),
         (with_registration(isr=(), elr=(1,)), "error", "gives the partition a leader."),
-        (with_registration(isr=(), elr=(1,), last_known_elr=(2,)), "error", "a leader: broker 2, which led last"),
+        (with_registration(isr=(), elr=(1,), last_known_elr=(2,)), "error", "elects broker 2, which led last"),
         (with_registration(isr=(), elr=(1,))._replace(is_certain=False), "warning", "gives the partition a leader."),
         (with_registration(replicas=(1,), isr=(), elr=(1,)), "info", "gives the partition a leader."),
     )
