@@ -345,8 +345,12 @@ def _sizes(files: Files, log: LoadedLog) -> tuple[int, ...]:
     """Return the sizes of the segments of a log; empty for one segment."""
     if len(log.bases) < 2:
         return ()
-    found = files.entries().sizes
-    return tuple(found.get(log_name(Offset(base)), 0) for base in log.bases)
+    names = [log_name(Offset(base)) for base in log.bases]
+    try:
+        return tuple([files.readable_size(name) for name in names])
+    except UnreadableError:  # A link, or a segment that the broker makes.
+        found = files.entries().sizes
+        return tuple(found.get(name, 0) for name in names)
 
 
 def _rebuilt(row: PartitionPrediction) -> set[str]:
