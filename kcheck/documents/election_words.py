@@ -55,8 +55,14 @@ _WHYS = {
 _LATER = {Later.PREFERRED: "the preferred replica, once in sync", Later.REASSIGNED: "the first that is left"}
 
 
-NOTHING_AT_STAKE = "No partition loses records, whichever replica leads."
 UNTIL_RESCUE = "The loss under each leader depends on the metadata that the rescue brings back."
+
+
+def nothing_at_stake(partitions: Iterable[PartitionElection]) -> str:
+    """Return the sentence for partitions that lose nothing under any leader."""
+    if any(row.seats is None for row in partitions):
+        return "No partition loses records of these disks, whichever of them leads. Other disks are not known."
+    return "No partition loses records, whichever replica leads."
 
 
 def rescue_words(rescue: FirstRescue, refuted: Iterable[JudgedPremise]) -> tuple[str, ...]:

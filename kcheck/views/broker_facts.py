@@ -24,7 +24,7 @@ from kcheck.disk.rights import map_count_max
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.java import java_int
-from kcheck.model.names import META_PROPERTIES
+from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
@@ -388,6 +388,7 @@ def _log_dir(
         identity=None if names_nothing(entries) else entries,
         directories=tuple(directory for _, directory in log_dir.directories),
         has_files=bool(log_dir.view.files),
+        was_used=not {CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS}.isdisjoint(log_dir.view.files),
         clean=log_dir.view.clean_shutdown,
         shutdown_epoch=log_dir.view.shutdown_epoch,
     )
