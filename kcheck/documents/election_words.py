@@ -229,7 +229,12 @@ def decision_words(
     yield from map(Sentence, (*(empty_words(partitions) if is_known else ()), *uncounted))
     if unled and is_counted:
         yield Sentence(f"kcheck recommends no leader for {counted(unled, 'partition')}.")
-    if is_known and is_planned and plan.lost.upper_records is not None and plan.lost != best.lost:
+    if (
+        is_known
+        and is_planned
+        and None not in (plan.lost.upper_records, best.lost.upper_records)
+        and plan.lost != best.lost
+    ):
         yield Sentence(f"No plan can do better than this: {_outcome(best, nothing)}.")
 
 

@@ -297,6 +297,8 @@ class BrokerFacts(NamedTuple):
     """The entries of log.dirs, all missing, in settings next to other log dirs of the node."""
     begins_in: str | None = None
     """The folder that the relative entries of log.dirs begin in; None if that is the working directory."""
+    begins_too: str | None = None
+    """Another folder in which relative entries of log.dirs exist; None without one."""
     stores: tuple[StoreFile, ...] | None = None
     """The key stores and trust stores of its listeners; None if another host has them."""
     metadata_log_dir: str | None = None

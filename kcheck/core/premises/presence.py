@@ -167,10 +167,13 @@ def settings_list_them(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedP
 
     The log dirs were copied or mounted at another path, or the broker does not use them.
     """
-    if facts.begins_in is not None:
-        sentence = f"log.dirs is relative, and leads to {facts.begins_in} only if {facts.name} is started there"
+    if facts.begins_in is not None or facts.begins_too is not None:
+        folder = facts.begins_in or "this directory"
+        sentence = f"log.dirs is relative, and leads to {folder} only if {facts.name} is started there"
+        if facts.begins_too is not None:
+            sentence += f"; {facts.begins_too} has such log dirs too"
         provide = "absolute paths in log.dirs, or ask in that directory"
-        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(facts.begins_in, "log.dirs is relative"))
+        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(folder, "log.dirs is relative"))
     if not facts.elsewhere or facts.config_path is None:
         return
     value = ",".join(facts.elsewhere)
