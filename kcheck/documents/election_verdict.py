@@ -8,8 +8,7 @@ from kcheck.core.election.phases import Course, Phase
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all, with_plan
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.premises.names import OWN_NAME
-from kcheck.core.premises.table import WRONG_METADATA, why_not_started
+from kcheck.core.premises.table import OTHER_RECORDS, WRONG_METADATA, why_not_started
 from kcheck.core.replication.leader_costs import total
 from kcheck.documents.election_words import amount_lost, empty_words, names_of
 from kcheck.documents.uncounted import NOTHING, in_sync_words, premise_words
@@ -57,7 +56,7 @@ def verdict(
     if not partitions:
         return f"These paths have no partitions{'.' if why_empty is None else f', and {why_empty}.'}"
     first = (*apart, *premise_words((row for row in uncounted if row.id not in WRONG_METADATA), partitions))
-    if any(row.id == OWN_NAME for row in uncounted):
+    if any(row.id in OTHER_RECORDS for row in uncounted):
         return " ".join((*first, "Then ask again: kcheck compares no leaders under wrong names."))
     if is_mistaken:
         none = () if order.brokers else ("No broker here starts.",)

@@ -8,8 +8,7 @@ from kcheck.core.election.broker_losses import BrokerLoss
 from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.names import OWN_NAME
-from kcheck.core.premises.table import WRONG_METADATA
+from kcheck.core.premises.table import OTHER_RECORDS, WRONG_METADATA
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.election_words import (
     SEATS,
@@ -203,7 +202,7 @@ def _candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ..
 
 def compares_leaders(election: Election) -> bool:
     """Return False for directories under wrong names and for disks at wrong brokers."""
-    is_misnamed = any(row.id == OWN_NAME for row in election.uncounted)
+    is_misnamed = any(row.id in OTHER_RECORDS for row in election.uncounted)
     return not is_misnamed and not mistaken_of(election.gaps, election.premises)
 
 

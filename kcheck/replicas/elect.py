@@ -29,7 +29,7 @@ from kcheck.core.election.scenarios import (
 )  # fmt: skip
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.premises.names import OWN_NAME
+from kcheck.core.premises.table import OTHER_RECORDS
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.topic_settings import being_deleted
@@ -197,17 +197,15 @@ class ClusterElection(BrokerAnswer):
         """
         is_empty = not self.partitions and why_empty(self.premises, self.image) is not None
         is_open = (
-            self.rescue
-            or self.repairs
-            or self.question.added
-            or is_empty
-            or self.uncounted
-            or self.unserved
-            or self.is_misnamed
-            or self.interrupted
-            or failing_of(self.gaps)
-        )
+            self.rescue or self.repairs or self.question.added or is_empty or self.uncounted or self.unserved
+            or self.is_misnamed or self.interrupted or failing_of(self.gaps)
+        )  # fmt: skip
         return not is_open and is_safe(self.partitions)
+
+    @property
+    def is_unregistered(self) -> bool:
+        """True if no metadata show the other replicas of a partition, and the user does not accept that."""
+        return not self.question.incomplete_ok and any(row.registration is None for row in self.of_cluster)
 
     @property
     def refuted(self) -> tuple[JudgedPremise, ...]:
@@ -221,8 +219,8 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def is_misnamed(self) -> bool:
-        """True if a directory has the name of another partition. Nothing is planned with its records."""
-        return any(row.id == OWN_NAME for row in self.refuted)
+        """True if a directory has the name of another partition or topic. Nothing is planned with its records."""
+        return any(row.id in OTHER_RECORDS for row in self.refuted)
 
     @property
     def nothing_words(self) -> str:
@@ -401,7 +399,7 @@ def _decided(
         rescue, order = None, order._replace(is_proven=False)
         words = f"The best order of starts and its loss are not known: {interrupted}."
     is_unknown = interrupted is not None or (not elections and image is None)
-    if is_mistaken or any(row.id == OWN_NAME for row in uncounted):
+    if is_mistaken or any(row.id in OTHER_RECORDS for row in uncounted):
         compared = tuple(row if row.name == START_ALL else row._replace(lost=NOT_KNOWN) for row in compared)
     if is_unknown or (rescue is not None and all(row.recommended is None for row in shown)):
         compared = not_known(compared)

@@ -87,6 +87,7 @@ BY_FOLDER = "1=broker-1 2=broker-2 --metadata controller"
 BY_SETTINGS = "1=broker-1/server.properties 2=broker-2/server.properties --metadata controller"
 
 NO_STATE = "ZooKeeper has no state of t-0, t-1, and directories are here. The controller treats them as new partitions"
+CREATED_AGAIN = "broker 2 stopped before t was created again in ZooKeeper. t-0, t-1, t-2 here are of the former topic"
 OF_THREE = "--metadata controller-101/data1 --metadata controller-102/data1 --metadata controller-103/data1"
 SECOND = "controller 103 elects itself by a voter set of its own (103). Its metadata ends at offset 0, the newest copy"
 
@@ -117,9 +118,11 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     # Topic t was deleted and created again while broker 2 of 2.8.2 was down, without topic ids. Broker 2 was back with
     # the old records, and led after the preferred election: no consumer could read the 25 new ones.
     "topic-created-again-2.8.2": (
-        row("preflight broker-2/server.properties --metadata zookeeper", 1, "loss P702 the metadata is older"),
-        row("predict broker-2/server.properties --metadata zookeeper", 1, "t-0 has leader epoch 3 here"),
-        row("check broker-2 --metadata zookeeper", 1, "error KC238 t-0", "the latest leader epoch is 3"),
+        row("preflight broker-2/server.properties --metadata zookeeper", 1, f"loss P826 {CREATED_AGAIN}"),
+        row("predict broker-2/server.properties --metadata zookeeper", 1, CREATED_AGAIN),
+        row("check broker-2 --metadata zookeeper", 1, "error KC238 t-0"),
+        row("elect 1=broker-1 2=broker-2 --metadata zookeeper", 1, "Then ask again: kcheck compares no leaders"),
+        row("recover 1=broker-1 2=broker-2 --metadata zookeeper", 1, "Move these directories away before the broker"),
     ),
     # A migration of 3.9.2 in dual write. Without the migration both brokers started, and no partition had a leader.
     # With migrating.properties everything was served.
