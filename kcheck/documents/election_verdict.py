@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out, saved_by
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.phases import Course, Phase
-from kcheck.core.election.plans import BrokerGap, PartitionElection
+from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.table import OTHER_RECORDS, WRONG_METADATA, why_not_started
@@ -184,7 +184,7 @@ def _why_first(partitions: Sequence[PartitionElection], first: BrokerStart | Non
     by_seat: dict[Seat, list[PartitionElection]] = {}
     for row in partitions if first is not None else ():
         candidate = None if first is None else row.leaders.get(first.broker_id)
-        if candidate is not None and candidate.seat in _SEATS:
+        if candidate is not None and candidate.state is not CopyState.MISSING and candidate.seat in _SEATS:
             by_seat.setdefault(candidate.seat, []).append(row)
     only = [row for rows in by_seat.values() for row in rows if len(row.leaders) == 1]
     alone = [row for row in only if row.registration is not None and len(row.registration.replicas) == 1]

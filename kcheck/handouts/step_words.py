@@ -152,7 +152,7 @@ def _bring(step: RecoveryStep, plan: PlanContext) -> StepText:
         f"{plan.sought.get(number, f'Find the newest disk of broker {number}')}. Then ask kcheck recover again",
         f"broker {number} is stopped",
         (),
-        "that is done, or the disk is lost for good",
+        "that is done, or these records are lost for good",
         "nothing",
     )
 
