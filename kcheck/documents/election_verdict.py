@@ -121,8 +121,8 @@ def _starts(
     first, more = order.brokers[0], [*_more_phases(course)]
     then = f" Then {', then '.join(more)}." if more else ""
     if order.together:
-        nodes = broker_names(order.together)
-        yield f"Start {nodes} together: they are controllers, and no leader is elected with fewer.{then}"
+        nodes, are = broker_names(order.together), "together: they are controllers, and no leader is elected with fewer"
+        yield f"Start {nodes} {are if len(order.together) > 1 else 'first: it is the controller'}.{then}"
         return
     yield f"Start broker {first} first{_why_first(partitions, starts.get(first))}.{then}"
     if more and is_all and _is_any_order(partitions, course):

@@ -61,8 +61,7 @@ def broker_facts(
     clusters: tuple[PremiseEvidence, ...], lost_copies: tuple[LostCopy, ...] = (), written: Mapping[str, int] | None,
     logs: tuple[LogFacts, ...] = (), keyless_logs: tuple[KeylessLog, ...] | None = None, sees_host: bool = True,
     without: frozenset[str] = frozenset(), added: frozenset[str] = frozenset(),
-    planned: Mapping[int, Mapping[str, str]] = {}, mode: Mode | None = None,
-    defined: frozenset[str] = frozenset(),
+    planned: Mapping[int, Mapping[str, str]] = {}, mode: Mode | None = None, defined: frozenset[str] = frozenset(),
 ) -> BrokerFacts:  # fmt: skip
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
