@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kcheck.disk.kept import local_tree
 from kcheck.disk.listing import Listing
 from kcheck.disk.paths import join
-from kcheck.disk.tree import Tree, tree_of
+from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError
-from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS, is_stranger
+from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS, is_stranger_in_log_dir
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.metadata_paths import NodeIdentity, identity_of
@@ -57,8 +58,8 @@ def _zxid(copy: ZookeeperCopy) -> int:
 
 def _below(path: str) -> Iterator[str]:
     """Yield the data directories in a folder on disk, and one level below."""
-    tree = tree_of(path)
-    if tree.is_remote or tree.is_bundle or not path or not tree.is_directory(path):
+    tree = local_tree()
+    if not path or not tree.is_directory(path):
         return
     yield from _data_in(tree, path, depth=2)
 
@@ -86,6 +87,6 @@ def _is_of_server(path: str) -> bool:
 
 def _listing(tree: Tree, path: str) -> Listing | None:
     try:
-        return tree.listing(path, is_stranger)
+        return tree.listing(path, is_stranger_in_log_dir)
     except UnreadableError:
         return None
