@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from kcheck.core.election.election import keeps_eligible_leader_replicas
 from kcheck.core.election.first_repairs import FirstRepair, unrepaired
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.scenarios import Scenario, scenarios
@@ -21,7 +22,7 @@ from kcheck.core.start.verdicts import unmarked_by
 from kcheck.disk.paths import absolute, join
 from kcheck.disk.planned import PlannedTree
 from kcheck.disk.tree import Tree
-from kcheck.documents.election_words import added_words, repair_words
+from kcheck.documents.election_words import added_words, repair_words, unmarked_words
 from kcheck.dumps.entries import crc32c_of
 from kcheck.errors import PlanError, UsageError
 from kcheck.model.names import LIVE, DirectoryState, parse_directory
@@ -390,3 +391,12 @@ def _why(broker: _Broker, now: ClusterElection) -> str:
     at_least = sum(row.lost.at_least for row in rows if row.lost is not None)
     exact = at_least if all(row.lost is None or row.lost.records is not None for row in rows) else None
     return f"its start loses {record_count(exact, at_least)} of {some_of([row.dir for row in rows])}"
+
+
+def failed_starts(election: ClusterElection) -> str | None:
+    """Return the sentence about starts that fail before the repairs and remove .kafka_cleanshutdown."""
+    unmarked = {row.broker_id for row in election.repairs if row.unmarks}
+    unmarked.update(unmarked_by(election.predicted.values()))
+    image, release = election.image, election.release
+    leaves_isr = election.kraft and image is not None and keeps_eligible_leader_replicas(image, release)
+    return unmarked_words(sorted(unmarked), leaves_isr=leaves_isr)
