@@ -75,9 +75,8 @@ def broker_facts(
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {real_path(place): place for place in named} | {place: target.path for place, target in given.items()}
     added = frozenset(map(real_path, added))
-    loaded = _loaded(
-        {*map(real_path, every), *added}, given, may_differ=config is not None or is_elsewhere or not every
-    )
+    may_differ = config is not None or is_elsewhere or not every
+    loaded = _loaded({*map(real_path, every), *added}, given, may_differ=may_differ)
     opened = [*_opened(paths, broker_id, log_dirs, loaded=loaded, given=given)]
     brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
     near = _beside(every, given, broker_id, log_dirs) if is_elsewhere and _are_moved(every, given) else ()
