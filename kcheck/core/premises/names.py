@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
+from kcheck.core.premises.identity import TOPIC_IDS
 from kcheck.core.premises.judged import refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.replication.log_names import NamedLog, OtherName, named_words, other_names
@@ -11,6 +12,8 @@ from kcheck.words import partition_name, some_of
 
 OWN_NAME = "P367"
 """The premise that no directory has the name of another partition."""
+WRONG_NAMES = frozenset((OWN_NAME, TOPIC_IDS))
+"""The premises without which the name of a directory is, or may be, wrong."""
 
 
 def with_names(facts: Mapping[object, BrokerFacts]) -> dict[object, BrokerFacts]:
@@ -89,7 +92,8 @@ TABLE = (
         "Other brokers have the same batch in another partition, and another batch in this one. If most of them agree,"
         " the right name is proven. Not looked at without the log dirs of other brokers.",
         "The broker serves the records under the wrong name. The other replicas, or this one, truncate their own.",
-        "Rename the directory. kcheck recover with the log dirs of all brokers has the commands for proven names.",
+        "Rename no directory by guess. kcheck recover with the log dirs of all brokers has the commands for proven"
+        " names.",
         "ReplicaFetcherThread, LogManager.loadLog 0.11 to 4.3.1", own_name, ends_start=False,
         cost=PremiseCost.UNCOUNTED,
     ),

@@ -10,7 +10,9 @@ from kcheck.core.election.start_order import StartOrder
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, steps_of
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.paths import absolute, join
+from kcheck.documents.comes_first import comes_first
 from kcheck.documents.next_commands import FOLDER
+from kcheck.documents.premises import with_disk_elsewhere
 from kcheck.documents.uncounted import missing_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
@@ -22,6 +24,7 @@ from kcheck.handouts.runbook import runbook
 from kcheck.handouts.step_words import nodes_first, step_texts
 from kcheck.model.cluster import TopicImage
 from kcheck.model.premises import JudgedPremise
+from kcheck.replicas.broker_gaps import gaps_of
 from kcheck.replicas.candidates import ClusterHere
 from kcheck.replicas.election_output import write_texts
 from kcheck.words import shell_line, some_of
@@ -53,8 +56,12 @@ def write_plan_of_run(
     rescue: FirstRescue | None,
     verdict: str,
     out: str,
+    *,
+    is_out_of_place: bool,
 ) -> tuple[str, ...]:
     """Write the plan into a directory; return the paths of its files. The page begins with the verdict.
+
+    The page has no steps if disks or directories are in a wrong place. If a disk is missing, the page only seeks that.
 
     UsageError if a file exists already or cannot be written. UsageError also if the directory is in a log dir or in the
     run.
@@ -64,16 +71,26 @@ def write_plan_of_run(
     ids = {row[1]: row[2] for row in run.values("cluster_partitions", columns, cluster.name) if row[0] == cluster.name}
     image = cluster.image._replace(topics={name: TopicImage(name, topic_id, {}) for name, topic_id in ids.items()})
     recovery = recovery_of(run, cluster, here, elections, order, uncounted, rescue, out)._replace(image=image)
-    steps = steps_of(recovery)
+    first = comes_first(
+        gaps_of(elections, here), uncounted, elections, cluster.brokers, incomplete_ok=here.incomplete_ok
+    )
+    steps = steps_of(recovery._replace(sought=tuple(sorted(first.disks))))
+    absent = {number for part in elections for number in part.unknown_replicas} - cluster.brokers.keys()
+    waits = with_disk_elsewhere(uncounted) or (absent and not here.incomplete_ok)
+    if rescue is None and (is_out_of_place or first.is_alone):
+        steps = ()
+    elif rescue is None and waits:  # As on disks, a plan with --dead has the steps without them.
+        steps = tuple(step for step in steps if step.kind is RecoveryAction.BRING) or steps
     context = PlanContext(
         recovery, resets_of(recovery), {}, {}, moved_places(run, cluster, steps), join(out, "aside"),
+        sought=first.disks,
         save=shell_line(["kcheck", "recover", *recovery.paths, "--output-dir", FOLDER]),
     )  # fmt: skip
     done = shell_line(["kcheck", "verify", out, *recovery.paths])
     head = (verdict, *recovery.uncounted, _BY_RUN)
     page = runbook(recovery, step_texts(context, steps), head, done, nodes_first(context, steps), place=absolute("."))
     with NewFiles(out, (), apart_from=(run.path,)) as files:
-        return write_texts(files, {**files_of(recovery), PAGE: page})
+        return write_texts(files, {**files_of(recovery, steps), PAGE: page})
 
 
 def moved_places(run: FleetRun, cluster: RunCluster, steps: Iterable[RecoveryStep]) -> dict[tuple[int, str], str]:

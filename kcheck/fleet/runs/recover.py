@@ -115,7 +115,8 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     uncounted, first = election.uncounted, _first(election, question)
     is_known = start_all.offline_partitions is not None
     is_counted = not is_known or None not in (start_all.lost.upper_records, plan.lost.upper_records)
-    has_steps = bool(election.starts) and not first.log_dirs
+    is_open = bool(first.log_dirs) or election.is_out_of_place
+    has_steps = bool(election.starts) and not is_open
     words = (
         *uncounted_words(election.gaps, uncounted, election.worst_in_full, has_steps=has_steps),
         *not_counted_words(election.unserved),
@@ -131,7 +132,7 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     else:
         said = decision_words(
             start_all, plan, best, election.of_cluster, is_counted=is_counted, nothing=election.nothing,
-            uncounted=words, is_planned=not first.log_dirs,
+            uncounted=words, is_planned=not is_open,
         )  # fmt: skip
         sentences = dict.fromkeys((*first.log_dirs, *(row.text for row in said)))
     not_known = tuple(_not_known(election, run.depth, is_counted=is_counted))
@@ -221,6 +222,8 @@ def _by_disks(election: RunElection, depth: str, *, is_counted: bool) -> Iterato
         yield f"a repair of {broker_names(mendable, LISTED_MAX)} may come first"
     if any(row.status is PremiseStatus.REFUTED and row.id in OF_OTHERS for row in election.premises):
         yield "a disk or its settings are of another broker or cluster"
+    elif election.is_out_of_place:
+        yield "a directory has, or may have, the name of another partition"
     if with_disk_elsewhere(election.uncounted):
         yield "a newer disk may exist"
     added = sorted({row.broker_id for row in log_dirs_not_named(election.premises)})
