@@ -128,7 +128,7 @@ def _copies(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
 def _rescue(_: RecoveryStep, plan: PlanContext) -> StepText:
     rescue = plan.recovery.rescue
     assert rescue is not None
-    if rescue.verb is RescueVerb.NONE:
+    if rescue.first is not None:
         return StepText(
             "Solve what the command names, then ask kcheck recover again",
             "no broker of the cluster runs",

@@ -89,7 +89,9 @@ def _by_leader(answer: ClusterRecovery) -> dict[_HeldDirectory, str]:
     """Return the roles of replicas by the plan, as clauses."""
     advice: dict[_HeldDirectory, str] = {}
     for row in answer.election.of_cluster:
-        led = _led(row) if is_at_stake(row) else {} if row.planned is None else {row.planned: _LEADS}
+        led = _led(row)
+        if not led and row.planned is not None and not is_at_stake(row):
+            led = {row.planned: _LEADS}
         if led and row.lost_planned is not None and row.lost_planned.records != 0:
             led = {number: f"{words}. Even so, {amount_lost(row.lost_planned, '')}" for number, words in led.items()}
         advice |= {(number, row.name): words for number, words in led.items()}

@@ -42,6 +42,7 @@ from kcheck.replicas.uncounted import not_counted
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import replica_targets
 from kcheck.words import broker_names, capital, shell_line
 
@@ -445,7 +446,8 @@ def recover(
     UsageError if a path is a file, or a log dir has no broker id or no wanted partition. UsageError also if a broker is
     both here and dead.
     """
-    require_match(replica_targets(arguments), wanted)
+    targets = replica_targets(arguments)
+    require_match(targets, wanted, lambda: image_at_hand(targets, question.metadata, LogDirs(release), question.config))
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     return recovery_of(election, wanted)
 

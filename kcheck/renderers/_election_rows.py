@@ -1,7 +1,7 @@
 """Shared words and cells of text and HTML for elections (gaps, tables, and logs side by side)."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from kcheck.core.election.broker_losses import BrokerLoss
@@ -28,7 +28,7 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.replicas.broker_gaps import is_out_of_place
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, bound_cell, cell, known, size
-from kcheck.words import agree, bare_range, counted, some_of
+from kcheck.words import agree, bare_range, counted, listed, some_of
 
 if TYPE_CHECKING:
     from kcheck.fleet.runs.elect import RunElection
@@ -164,7 +164,7 @@ def scenario_rows(election: Election) -> list[tuple[object, ...]]:
 
 def _scenario_cells(scenario: Scenario, after: str) -> tuple[object, ...]:
     lost, name = scenario.lost, scenario.name
-    words = _WAYS.get(name) or f"let broker {name.split('-')[1]} lead"
+    words = _WAYS.get(name) or f"let broker {name.split('-')[1]} lead first"
     words += after if name == "start-all" else ""
     return words, *lost_cells(lost), size(lost.bytes), cell(scenario.offline_partitions)
 
@@ -248,7 +248,7 @@ class LogPart(NamedTuple):
     """The offsets of a log that one thing happens to."""
 
     kind: str
-    """`lost`, `kept` or `fetched`."""
+    """`lost`, `kept` or `fetched`; a missing segment is no part."""
     start: int
     end: int
 
@@ -266,6 +266,13 @@ class LogLine(NamedTuple):
     parts: tuple[LogPart, ...]
     """The parts, lost ones first, because they hide kept ones."""
 
+    @property
+    def words(self) -> str:
+        """Its offsets, and which of them are missing."""
+        kept = [part for part in self.parts if part.kind == "kept"]
+        gaps = [offsets(one.end, two.start) for one, two in pairwise(kept)]
+        return f"{offsets(self.start, self.end)}{f' without {listed(gaps)}' if gaps else ''}"
+
 
 def log_lines(partition: PartitionElection, best: Candidate) -> list[LogLine]:
     """Return the logs side by side as they are when the best candidate leads."""
@@ -278,7 +285,9 @@ def log_lines(partition: PartitionElection, best: Candidate) -> list[LogLine]:
         part = followers.get(candidate.broker_id)
         gone = () if part is None else (part.lost, part.expired)
         parts = [LogPart("lost", lost.start, lost.end) for lost in gone if lost is not None]
-        parts += [LogPart("kept", start, end), LogPart("fetched", end, best.log_end_offset or end)]
+        edges = [start, *(edge for hole in candidate.holes if start <= hole.start < end for edge in hole), end]
+        parts += [LogPart("kept", *piece) for piece in zip(edges[::2], edges[1::2], strict=True)]
+        parts.append(LogPart("fetched", end, best.log_end_offset or end))
         shown = tuple(part for part in parts if part.end > part.start)
         lines.append(LogLine(candidate.broker_id, start, end, shown))
     return lines

@@ -27,7 +27,6 @@ from kcheck.renderers._election_rows import (
     legend,
     log_lines,
     loss_cells,
-    offsets,
     partition_cells,
     repair_commands,
     scenario_rows,
@@ -196,7 +195,7 @@ def _picture(partition: PartitionElection, best: Candidate, page: Page) -> None:
             first = start + column * (end - start) // _PICTURE_WIDTH
             last = max(first, start + (column + 1) * (end - start) // _PICTURE_WIDTH - 1)
             marks += next((_MARKS[part.kind] for part in log.parts if part.covers(first, last)), " ")
-        page.line(f"  {f'broker {log.broker_id}':<10} |{marks}| {offsets(log.start, log.end)}")
+        page.line(f"  {f'broker {log.broker_id}':<10} |{marks}| {log.words}")
 
 
 def _elected(broker: int | None) -> str:

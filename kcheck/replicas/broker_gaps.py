@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from kcheck.core.election.plans import GIVEN_UP, BrokerGap, PartitionElection
-from kcheck.core.premises.names import WRONG_NAMES
-from kcheck.core.premises.table import OF_OTHERS
+from kcheck.core.premises.table import OF_OTHERS, OTHER_RECORDS
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.replicas.candidates import ClusterHere
 
@@ -45,7 +44,7 @@ def is_out_of_place(gaps: Iterable[BrokerGap], premises: Iterable[JudgedPremise]
     No order of starts and no leader counts before all are in their place.
     """
     premises = tuple(premises)
-    is_misnamed = any(row.id in WRONG_NAMES and row.status is PremiseStatus.REFUTED for row in premises)
+    is_misnamed = any(row.id in OTHER_RECORDS and row.status is PremiseStatus.REFUTED for row in premises)
     return is_misnamed or bool(mistaken_of(gaps, premises))
 
 

@@ -34,7 +34,7 @@ from kcheck.core.election.scenarios import (
 )  # fmt: skip
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.election.start_order import NO_ORDER, StartOrder
-from kcheck.core.premises.names import WRONG_NAMES
+from kcheck.core.premises.table import OTHER_RECORDS
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.topic_settings import being_deleted
 from kcheck.core.start.unserved import Unserved, lost_in_starts
@@ -215,8 +215,8 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def is_misnamed(self) -> bool:
-        """True if the name of a directory is, or may be, wrong. Nothing is planned with its records."""
-        return any(row.id in WRONG_NAMES for row in self.refuted)
+        """True if a directory has, or may have, the name of another partition or topic. Nothing is planned then."""
+        return any(row.id in OTHER_RECORDS for row in self.refuted)
 
     @property
     def is_out_of_place(self) -> bool:
@@ -348,9 +348,9 @@ def elect(
     repair. UsageError if a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
     targets = election_targets(arguments, trees, {lost.path for lost in question.without})
-    require_match(targets, wanted)
     log_dirs = log_dirs or opened(targets, trees, release)
     image = image_at_hand(targets, question.metadata, log_dirs, question.config)
+    require_match(targets, wanted, lambda: image)
     deleting = being_deleted(image, release)
     image = None if image is None else image.without_topics(deleting)
     collected: list[Finding] = []

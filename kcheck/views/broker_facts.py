@@ -105,6 +105,7 @@ def broker_facts(
         chroot=zookeeper.metadata.chroot if _has_topics(zookeeper) else None,
         registered_at=_registered_at(zookeeper, own),
         asked_at=asked_at,
+        created_at={} if zookeeper is None else zookeeper.metadata.created_at,
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),

@@ -36,6 +36,7 @@ SPEAKING = {
             "retention",
             "setting_relations",
             "rights",
+            "rivals",
             "security",
             "settings",
             "short_leaders",

@@ -4,6 +4,7 @@
 - `premise`, `judged`: What is a premise, and which judgements are there?
 - `identity`: Do the ids of cluster, broker, log dirs and voters agree?
 - `voters`: Do the settings of the controllers name the voters of the last election?
+- `rivals`: Do other voters elect a second leader of the controllers?
 - `joining`: Does a node that starts take part in its cluster?
 - `addresses`: Does another node have an address of the broker?
 - `clones`: Are the disks of a broker given as two brokers?

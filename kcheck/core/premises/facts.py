@@ -322,6 +322,8 @@ class BrokerFacts(NamedTuple):
     """Its last registration at ZooKeeper, in ms since 1970; None if not known."""
     asked_at: int | None = None
     """Its last change at ZooKeeper, in ms since 1970; None if not known."""
+    created_at: Mapping[str, int] = {}
+    """The last creations of topics in ZooKeeper, in ms since 1970, as far as they are known."""
     closed_session: bool = False
     """True if its last session at ZooKeeper ended by a request, as at the end of a clean stop."""
     elected: QuorumState | None = None

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
-from kcheck.core.premises.identity import TOPIC_IDS
 from kcheck.core.premises.judged import refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.replication.log_names import NamedLog, OtherName, named_words, other_names
@@ -12,8 +11,6 @@ from kcheck.words import partition_name, some_of
 
 OWN_NAME = "P367"
 """The premise that no directory has the name of another partition."""
-WRONG_NAMES = frozenset((OWN_NAME, TOPIC_IDS))
-"""The premises without which the name of a directory is, or may be, wrong."""
 
 
 def with_names(facts: Mapping[object, BrokerFacts]) -> dict[object, BrokerFacts]:

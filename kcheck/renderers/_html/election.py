@@ -106,7 +106,7 @@ def _picture(title: str, logs: list[LogLine]) -> Html:
 
 
 def _line(log: LogLine, start: int, length: int) -> Html:
-    said = f"holds {offsets(log.start, log.end)}" if log.end > log.start else offsets(log.start, log.end)
+    said = f"holds {log.words}" if log.end > log.start else log.words
     for part in log.parts:
         if part.kind != "kept":
             said += f"; {_WORDS[part.kind]} {offsets(part.start, part.end)}"

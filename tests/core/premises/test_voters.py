@@ -139,6 +139,7 @@ def test_where_nothing_is_compared(given: BrokerFacts) -> None:
             PremiseStatus.REFUTED, "controllers 2 (c), 3 (d) lost",
         ),
         ((LostCopy("c", None),), (), PremiseStatus.NOT_SEEN, "no __cluster_metadata-0 is in c"),
+        ((LostCopy("c", 1),), (copy(1),), None, ""),
         ((LostCopy("c", 3, is_place=True),), (copy(1, voters=OF_THREE),), None, ""),
         ((LostCopy("c", 100, is_place=True),), (copy(),), None, ""),
     ],
