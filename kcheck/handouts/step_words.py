@@ -293,6 +293,7 @@ def _deletes_remotely(part: PartitionElection) -> bool:
 def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
     recovery = plan.recovery
     brokers = broker_names(step.brokers)
+    here = "" if all(row.registration is not None for row in recovery.partitions) else " that is on these disks"
     together = " together, because with fewer controllers none starts" if step.brokers == recovery.together else ""
     started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
     commands = (
@@ -305,7 +306,7 @@ def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
         tuple(commands),
         f'server.log of {brokers} has "started (kafka.server.{started})", and this prints the same twice, 30 seconds'
         f" apart",
-        f"{NO_LOSS}; the brokers register",
+        f"{NO_LOSS}{here}; the brokers register",
         (tool_commands.describe(recovery, "--under-replicated-partitions"),),
     )
 

@@ -221,6 +221,11 @@ class ClusterRecovery(Answer):
         )
 
     @property
+    def is_safe(self) -> bool:
+        """True if starting all brokers is safe, and the metadata show every replica."""
+        return self.start_of_all.is_safe and not self.election.is_unregistered
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The loss of starting everything now, the loss of the plan, and how far that is proven."""
         return tuple(dict.fromkeys(row.text for row in self._said))

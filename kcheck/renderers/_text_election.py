@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from kcheck.core.election.plans import Candidate, PartitionElection, is_at_stake
 from kcheck.core.election.scenarios import harm
 from kcheck.documents.election_words import (
-    NOTHING_AT_STAKE,
     SEAT_LEGEND,
     UNTIL_RESCUE,
     brokers_of,
     course_words,
     gap_words,
+    nothing_at_stake,
 )
 from kcheck.model.report import Report
 from kcheck.renderers._election_rows import (
@@ -90,7 +90,7 @@ def _election(answer: Election, page: Page) -> None:
         return
     if not at_stake:
         page.line()
-        page.line(NOTHING_AT_STAKE if answer.rescue is None else UNTIL_RESCUE)
+        page.wrapped(nothing_at_stake(partitions) if answer.rescue is None else UNTIL_RESCUE)
         if not page.every or not partitions:
             return
     rows = sorted(partitions, key=harm) if page.every else at_stake

@@ -191,17 +191,15 @@ class ClusterElection(BrokerAnswer):
         """
         is_empty = not self.partitions and why_empty(self.premises, self.image) is not None
         is_open = (
-            self.rescue
-            or self.repairs
-            or self.question.added
-            or is_empty
-            or self.uncounted
-            or self.unserved
-            or self.is_out_of_place
-            or self.interrupted
-            or failing_of(self.gaps)
-        )
+            self.rescue or self.repairs or self.question.added or is_empty or self.uncounted or self.unserved
+            or self.is_out_of_place or self.interrupted or failing_of(self.gaps)
+        )  # fmt: skip
         return not is_open and is_safe(self.partitions)
+
+    @property
+    def is_unregistered(self) -> bool:
+        """True if no metadata show the other replicas of a partition, and the user does not accept that."""
+        return not self.question.incomplete_ok and any(row.registration is None for row in self.of_cluster)
 
     @property
     def refuted(self) -> tuple[JudgedPremise, ...]:

@@ -27,6 +27,7 @@ SPEAKING = {
             "log_ranges",
             "metadata",
             "migration",
+            "mounts",
             "names",
             "outside",
             "providers",

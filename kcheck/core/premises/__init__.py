@@ -15,6 +15,7 @@
 - `metadata`: Has the metadata log been lost, or is it in the wrong log dir?
 - `held`: Which partitions of a broker have a directory?
 - `presence`: Are all log dirs and a copy of the metadata there?
+- `mounts`: Is a log dir without partitions a mount point or a new disk?
 - `log_ranges`: Does a log have its beginning, its middle and its end?
 - `followers`: Does a leader lack what its followers have?
 - `names`: Does a directory have the name of another partition?
