@@ -93,13 +93,13 @@ def quorum(copies: Sequence[MetadataCopy], nodes: Iterable[NodeDirectory] = ()) 
 def started_together(standing: Quorum, order: Sequence[int]) -> tuple[int, ...]:
     """Return the nodes of the first group, in their order, so that the controllers among them elect a leader.
 
-    None where other nodes elect, or where one is enough. A node alone would only wait for the others, so it does not
-    start before them. One of them has the newest copy of the metadata, and the others vote for it (OffsetAndEpoch).
-    Older copies alone would lose metadata records.
+    None where other nodes elect. A node alone would only wait for the others, so it does not start before them. One of
+    them has the newest copy of the metadata, and the others vote for it (OffsetAndEpoch). Older copies alone would lose
+    metadata records.
     """
     voters = [number for number in order if number in standing.voters]
     majority = len(standing.voters) // 2 + 1
-    if majority == 1 or len(voters) < majority:
+    if len(voters) < majority:
         return ()
     ages = {row.copy.node_id: _age(row.copy) for row in sorted(standing.copies, key=lambda row: _age(row.copy))}
     newest = max(voters, key=lambda number: ages.get(number, _NO_COPY))

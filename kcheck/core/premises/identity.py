@@ -203,7 +203,7 @@ def voter_directory(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         yield not_seen(premise, facts, sentence, f"the log dirs of voters {listed(frozenset(missing))}", *evidence)
     elif len(others) > 1:
         sentence += (
-            ". The other voters start without it. remove-controller and then add-controller of kafka-metadata-quorum.sh"
+            ". The other voters start alone. remove-controller and then add-controller of kafka-metadata-quorum.sh"
             " give the vote back (kcheck explain KC504)"
         )
         yield not_seen(premise, facts, sentence, None, *evidence)
