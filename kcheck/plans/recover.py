@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 from kcheck.core.election.election import keeps_eligible_leader_replicas
 from kcheck.core.election.misplaced import other_logs
-from kcheck.core.election.plans import PartitionElection, held_elsewhere, is_at_stake
+from kcheck.core.election.plans import PartitionElection, held_elsewhere, is_at_stake, with_records
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText, steps_of
@@ -72,11 +72,6 @@ class KeptElsewhere(NamedTuple):
     prediction: PartitionPrediction
     holders: tuple[int, ...]
     """The brokers whose replicas have all records."""
-
-
-def _with_records(part: PartitionElection) -> tuple[int, ...]:
-    """Return the brokers whose replicas have records."""
-    return tuple(sorted(number for number, row in part.leaders.items() if row.log_end_offset != row.log_start_offset))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,7 +305,7 @@ class ClusterRecovery(Answer):
             if row.directory.state in (DirectoryState.CURRENT, DirectoryState.DELETED) and row.whole is not None
         }
         return tuple(
-            KeptElsewhere(part, copy.broker_id, rows[copy.broker_id, copy.dir], _with_records(part))
+            KeptElsewhere(part, copy.broker_id, rows[copy.broker_id, copy.dir], with_records(part))
             for part, copy in held_elsewhere(self.election.of_cluster)
             if (copy.broker_id, copy.dir) in rows
         )

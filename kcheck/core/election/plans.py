@@ -359,6 +359,11 @@ def held_elsewhere(partitions: Iterable[PartitionElection]) -> Iterator[tuple[Pa
                     yield part, copy
 
 
+def with_records(part: PartitionElection) -> tuple[int, ...]:
+    """Return the brokers whose replicas have records."""
+    return tuple(sorted(number for number, row in part.leaders.items() if row.log_end_offset != row.log_start_offset))
+
+
 def lean(partition: PartitionElection) -> PartitionElection:
     """Return the partition with only the fields that start order, scenarios, verdict and premises need.
 
