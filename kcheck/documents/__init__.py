@@ -10,6 +10,7 @@ published tables. Field names are an interface for scripts, so they do not chang
 - `inspect`, `predict`, `explain`: Which rows does the answer of a command about one broker have?
 - `election_verdict`, `next_start`, `preflight`, `strays`, `unserved`: Which sentences describe the decisions of `core`?
 - `uncounted`: Which records does no loss of an answer count, in sentences?
+- `wrong_places`: What do findings advise about disks and directories in a wrong place?
 - `comes_first`: Which log dirs, brokers and disks come before the steps of a recovery?
 - `election_words`: Which sentences about elections, their losses and gaps do all screens share?
 - `removed_records`: Which sentences describe the records that brokers remove for good when they start?

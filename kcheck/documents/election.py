@@ -12,7 +12,7 @@ from kcheck.core.election.plans import (
     PartitionElection,
 )
 from kcheck.core.election.scenarios import Scenario, lost_by_all
-from kcheck.core.election.start_order import StartOrder
+from kcheck.core.election.start_order import NO_ORDER, StartOrder
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.answer import Outcomes
 from kcheck.documents.remote_log import span_rows
@@ -36,7 +36,7 @@ def election_body(
         "verdict": verdict,
         "controller": "kraft" if kraft else "zookeeper",
         "start_order": order.brokers,
-        "start_order_proven": order.is_proven or is_least(scenarios),
+        "start_order_proven": order != NO_ORDER and (order.is_proven or is_least(scenarios)),
         "start_together": order.together,
         "gaps": tuple({"broker_id": gap.broker_id, "replicas": gap.replicas, "why": gap.why} for gap in gaps),
         "scenarios": tuple(map(scenario_row, scenarios)),

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out, saved_by
 from kcheck.core.election.election import BrokerStart
+from kcheck.core.election.misplaced import Misplaced
 from kcheck.core.election.phases import Course, Phase
 from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all, with_plan
@@ -39,6 +40,7 @@ def verdict(
     why_empty: str | None = None,
     failing: Sequence[BrokerGap] = (),
     is_mistaken: bool = False,
+    moved: Sequence[Misplaced] = (),
     uncounted: Sequence[JudgedPremise] = (),
     apart: Collection[str] = (),
     nothing: str = NOTHING,
@@ -48,7 +50,8 @@ def verdict(
     """Return the recommendation, and its cost, for an operator.
 
     The partitions are `planned`, all or some; the `course` is for all. `failing` are brokers here that do not start;
-    `is_mistaken` is true if some have disks or settings of another one. `why_empty` is the reason for an answer without
+    `is_mistaken` is true if some have disks or settings of another one. `moved` are the directories that belong at
+    another place. `why_empty` is the reason for an answer without
     known partitions. `uncounted` are the premises with losses that no election counts, `apart` sentences about
     directories that it does not count. `nothing` are the words for no loss. `is_all` is true if the partitions are all
     of the cluster. `by_disks` is the first step where a run does not show the losses, so that no order is known.
@@ -56,11 +59,13 @@ def verdict(
     if not partitions:
         return f"These paths have no partitions{'.' if why_empty is None else f', and {why_empty}.'}"
     first = (*apart, *premise_words((row for row in uncounted if row.id not in WRONG_METADATA), partitions))
-    if any(row.id in OTHER_RECORDS for row in uncounted):
-        return " ".join((*first, "Then ask again: kcheck compares no leaders under wrong names."))
     if is_mistaken:
         none = () if order.brokers else ("No broker here starts.",)
         return " ".join((*first, *_failing(failing), *none, "kcheck compares no leaders before that."))
+    if any(row.id in OTHER_RECORDS for row in uncounted):
+        return " ".join((*first, "Then ask again: kcheck compares no leaders under wrong names."))
+    if moved:
+        return " ".join((*first, *empty_words(partitions), *_moved(moved)))
     if by_disks is not None:
         known = (*_failing(failing), *empty_words(partitions), *in_sync_words(partitions))
         return " ".join((*first, *known, f"Start no broker yet. {by_disks}."))
@@ -82,6 +87,13 @@ def verdict(
             *_outcome(partitions, with_plan(partitions), nothing),
         )
     )
+
+
+def _moved(rows: Sequence[Misplaced]) -> Iterator[str]:
+    """Yield which directories come back before any broker starts."""
+    directories = agree(len(rows), "a directory", "directories")
+    brokers = broker_names(sorted({row.broker_id for row in rows}))
+    yield f"First put {directories} of {brokers} back, and ask again. kcheck recover has the commands."
 
 
 def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:

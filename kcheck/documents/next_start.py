@@ -12,7 +12,8 @@ from kcheck.words import epoch_words, lost_words, some_reasons
 
 LET_START = "Let the broker start. It rebuilds the leader epochs."
 _ELECT_FIRST = "The broker rebuilds the leader epochs, but the log of another broker differs. Run kcheck recover first."
-_LOGS_DIFFER = ("KC401", "KC402")
+LOGS_DIFFER = ("KC401", "KC402")
+"""The rules of replicas with different batches or epochs."""
 _REASON_COUNT = 2
 _EPOCH_COUNT = 5
 
@@ -20,7 +21,7 @@ _EPOCH_COUNT = 5
 def elect_first(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings; none says to start a broker that can lose records to another one's log."""
     findings = [*findings]
-    differ = {(row.where.topic, row.where.partition) for row in findings if row.id in _LOGS_DIFFER}
+    differ = {(row.where.topic, row.where.partition) for row in findings if row.id in LOGS_DIFFER}
     return [
         row._replace(advice=_ELECT_FIRST)
         if row.advice == LET_START and (row.where.topic, row.where.partition) in differ

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kcheck.core.election.early_elections import by_broker
 from kcheck.core.election.recovery_plan import Recovery, saved_plan
+from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.saved_plan import serialize
 from kcheck.model.report import Row
@@ -29,9 +30,18 @@ class Assignment(NamedTuple):
     replicas: tuple[int, ...]
 
 
-def files_of(recovery: Recovery) -> Mapping[str, str]:
-    """Return the texts by file name. Empty files are left out, as the tools refuse an empty list."""
-    files = {}
+def files_of(recovery: Recovery, steps: Iterable[RecoveryStep]) -> Mapping[str, str]:
+    """Return the texts by file name. Empty files are left out, as the tools refuse an empty list.
+
+    Steps without any start find disks, or put them in their place. Their only file is the plan itself.
+    """
+    is_ordered = any(step.kind is RecoveryAction.START for step in steps)
+    plan = serialize(saved_plan(recovery), is_ordered=is_ordered)
+    return {**(_of_tools(recovery) if is_ordered else {}), PLAN: plan, OLD_PLAN: plan}
+
+
+def _of_tools(recovery: Recovery) -> dict[str, str]:
+    files = dict[str, str]()
     elections = {ELECTION: recovery.unclean}
     for number, rows in by_broker(recovery.displaced).items():
         elections[f"election-before-{number}.json"] = tuple(row.partition for row in rows)
@@ -44,7 +54,6 @@ def files_of(recovery: Recovery) -> Mapping[str, str]:
             files[name] = f'{{"version": 1, {_listed(assignment._asdict() for assignment in assignments)}}}\n'
     files |= {reset.file: reset.text for reset in resets_of(recovery)}
     files["start-order.txt"] = "".join(f"{number}\n" for number in recovery.live)
-    files[PLAN] = files[OLD_PLAN] = serialize(saved_plan(recovery))
     return files
 
 

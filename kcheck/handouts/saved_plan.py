@@ -24,12 +24,13 @@ _SHOWN_MAX = 60
 T = TypeVar("T")
 
 
-def serialize(plan: SavedPlan) -> str:
-    """Return the text of election-plan.json, a partition a line."""
+def serialize(plan: SavedPlan, *, is_ordered: bool = True) -> str:
+    """Return the text of election-plan.json, a partition a line; without an order if the plan starts no broker."""
     head = {
         "schema": ELECTION_SCHEMA,
         "kafka": plan.kafka,
-        "start_order": plan.order,
+        "start_order": plan.order if is_ordered else (),
+        "able_to_start": plan.order,
         "dead": plan.dead,
         "paths": plan.paths,
         "saved": plan.saved,
@@ -69,9 +70,10 @@ def parse_plan(data: bytes, path: str) -> SavedPlan:
     for (topic, partition), count in names.items():
         if count > 1:
             raise UsageError(f"{path}.partitions: {partition_name(topic, partition)} is there {count} times")
+    order = document.numbers("start_order")
     return SavedPlan(
         kafka=document.value("kafka", str),
-        order=document.numbers("start_order"),
+        order=document.numbers("able_to_start") if document.has("able_to_start") else order,
         dead=document.numbers("dead"),
         paths=document.each("paths", str),
         saved=document.optional("saved", str),

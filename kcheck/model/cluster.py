@@ -330,6 +330,8 @@ class ReplicaInCluster(NamedTuple):
     """True if retention by time deletes segments of the topic, as far as its configuration says."""
     of_zookeeper: bool = False
     """True if ZooKeeper keeps the metadata. Then brokers keep directories that the cluster does not place on them."""
+    owner: str | None = None
+    """Another topic of the cluster that has the id on disk. Then the name of the directory, or the id, is wrong."""
 
 
 def is_reserved(directory_id: str) -> bool:
@@ -439,6 +441,11 @@ class ClusterImage(NamedTuple):
             for topics in (self.topics, self.topics_by_id)
         )
         return self._replace(topics=of_names, topics_by_id=of_ids)
+
+    def owner_of(self, topic_id: str | None, name: str) -> str | None:
+        """Return the topic with an id; None without one, or for a topic of this name."""
+        owner = self.topics_by_id.get(topic_id or "")
+        return None if owner is None or owner.name == name else owner.name
 
     def unclean_election(self, topic: TopicImage, number: int) -> UncleanElection | None:
         """Return the last unclean election of a partition; None if none is known."""

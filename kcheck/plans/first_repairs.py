@@ -32,6 +32,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import HEADER, OVERHEAD
+from kcheck.replicas.broker_gaps import mistaken_of
 from kcheck.replicas.elect import NOT_REPAIRED, ClusterElection, ElectionQuestion
 from kcheck.replicas.elect import elect as elect_as_it_lies
 from kcheck.startup.options import StartOptions
@@ -107,6 +108,8 @@ def _with_repairs(
         trees = {path: tree for row in planned for path, tree in row.trees.items()}
         aside = replace(question, aside=(*question.aside, *chain.from_iterable(row.aside for row in planned)))
         then = elect_as_it_lies(arguments, aside, wanted=wanted, release=release, trees=trees).whole()
+        if mistaken_of(then.gaps, then.premises):
+            break  # No repair is right before each disk is at its own broker.
         able = tuple(row for row in planned if row.repair.broker_id in then.starts)
         if able == planned:
             return _changed_first(before, replace(then, question=question), tuple(row.repair for row in planned))

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple, Self
 
 from kcheck.core.election.misplaced import other_logs
-from kcheck.core.election.plans import PartitionElection, is_at_stake
+from kcheck.core.election.plans import PartitionElection, held_elsewhere, is_at_stake, with_records
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText, steps_of
@@ -38,6 +38,7 @@ from kcheck.plans.plan_context import by_broker, plan_context
 from kcheck.plans.recovery_cases import Case, case_folder, if_lost, if_newest_lost
 from kcheck.replicas.broker_gaps import mistaken_of
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
+from kcheck.replicas.uncounted import not_counted
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
@@ -152,13 +153,7 @@ class ClusterRecovery(Answer):
     @property
     def is_open(self) -> bool:
         """True if something comes first that may change every step."""
-        return bool(
-            self.first.log_dirs
-            or self.waits_for_disks
-            or self.mistaken
-            or self.recovery.misplaced
-            or self.election.is_misnamed
-        )
+        return bool(self.first.log_dirs or self.waits_for_disks or self.mistaken or self.election.is_out_of_place)
 
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
@@ -243,7 +238,7 @@ class ClusterRecovery(Answer):
         uncounted = (
             *self.uncounted,
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
-            *not_counted_words(election.unserved),
+            *not_counted_words(not_counted(election.unserved, election.of_cluster)),
             *(f"{row}." for row in aside_words(election.of_cluster)),
             *(f"{capital(row)}." for row in readable_words(election.removed, self.saver)),
             *(
@@ -301,13 +296,12 @@ class ClusterRecovery(Answer):
             (start.broker_id, row.dir): row
             for start in self.election.predicted.values()
             for row in start.partitions
-            if row.directory.state is DirectoryState.CURRENT and row.whole is not None
+            if row.directory.state in (DirectoryState.CURRENT, DirectoryState.DELETED) and row.whole is not None
         }
         return tuple(
-            KeptElsewhere(part, copy.broker_id, rows[copy.broker_id, copy.dir], tuple(sorted(part.leaders)))
-            for part in self.election.of_cluster
-            for copy in part.candidates
-            if copy.only_here is not None and copy.only_here.records == 0 and (copy.broker_id, copy.dir) in rows
+            KeptElsewhere(part, copy.broker_id, rows[copy.broker_id, copy.dir], with_records(part))
+            for part, copy in held_elsewhere(self.election.of_cluster)
+            if (copy.broker_id, copy.dir) in rows
         )
 
     @property

@@ -47,7 +47,7 @@ def with_election_plan(answer: ClusterElection, out: str) -> ClusterElection:
         written = list[str]()
         for plan in (*planned.case_plans, planned):
             name = "" if plan is planned else f"{plan.folder.rpartition('/')[2]}/"
-            texts = {**files_of(plan.recovery), PAGE: _page(plan, done)}
+            texts = {**files_of(plan.recovery, plan.steps), PAGE: _page(plan, done)}
             written += write_texts(files, {f"{name}{file}": text for file, text in texts.items()})
     return replace(answer, written=tuple(written))
 
@@ -78,7 +78,7 @@ def _texts(
     planned: ClusterRecovery, more: Mapping[str, str], others: Sequence[str] = ()
 ) -> tuple[ClusterRecovery, Mapping[str, str]]:
     """Return the plan with the paths of its files, and their texts by name; `others` are written already."""
-    texts = dict(files_of(planned.recovery))
+    texts = dict(files_of(planned.recovery, planned.steps))
     names = (*texts, RUNBOOK, RECOVERY, *more)
     planned = replace(planned, written=(*(join(planned.folder, name) for name in names), *others))
     texts[RUNBOOK] = _page(planned, planned.next_command)

@@ -46,7 +46,9 @@ def _is_replica_of(partition: EditedPartition, other: EditedPartition) -> bool:
     mine, theirs = partition.view, other.view
     if (mine.topic, mine.partition) != (theirs.topic, theirs.partition) or theirs.state is not DirectoryState.CURRENT:
         return False
-    return not ids_differ(mine.topic_id, theirs.topic_id)
+    # An id of another topic can be what is wrong. The batches show it.
+    is_wrong = mine.in_cluster is not None and mine.in_cluster.owner is not None
+    return is_wrong or not ids_differ(mine.topic_id, theirs.topic_id)
 
 
 def _is_intact(other: EditedPartition) -> bool:

@@ -8,7 +8,7 @@ from kcheck.core.election.broker_losses import BrokerLoss
 from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.table import OTHER_RECORDS, WRONG_METADATA
+from kcheck.core.premises.table import WRONG_METADATA
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.election_words import (
     SEATS,
@@ -25,7 +25,7 @@ from kcheck.documents.premises import losing_premises, notes
 from kcheck.handouts.aside_copies import aside_words
 from kcheck.handouts.repair_steps import commands
 from kcheck.model.premises import JudgedPremise, PremiseStatus
-from kcheck.replicas.broker_gaps import mistaken_of
+from kcheck.replicas.broker_gaps import is_out_of_place
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, bound_cell, cell, known, size
 from kcheck.words import agree, bare_range, counted, listed, some_of
@@ -202,8 +202,7 @@ def _candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ..
 
 def compares_leaders(election: Election) -> bool:
     """Return False for directories under wrong names and for disks at wrong brokers."""
-    is_misnamed = any(row.id in OTHER_RECORDS for row in election.uncounted)
-    return not is_misnamed and not mistaken_of(election.gaps, election.premises)
+    return not is_out_of_place(election.gaps, election.premises)
 
 
 def legend(election: Election) -> str:

@@ -10,6 +10,9 @@ partition.metadata, also for a topic that was deleted by mistake and created aga
 with a replica on this broker. Do so on each broker that has a copy, before any of them starts. If the leader epochs on
 the disk are above the topic's present ones, its followers would never come into sync. `kcheck recover topic` writes the
 epochs too.
+
+If another topic has the id, the directory may have the wrong name. Then a replica of another broker (`--against`) must
+have the same batches under this name.
 """
 
 from collections.abc import Iterator
@@ -56,6 +59,9 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         yield Refused(finding, f"{replica.source} may be older than the directory; name newer metadata")
     elif not _is_replica(partition):
         yield Refused(finding, f"the topic has no replica of partition {view.partition} on this broker")
+    elif replica.owner is not None and not _is_proven(partition):
+        why = f"the id is of {replica.owner}, so the name of the directory may be wrong"
+        yield Refused(finding, f"{why}; kcheck recover compares the batches of all brokers")
     elif _has_later_epochs(partition):
         why = "its leader epochs are above the topic's now, so followers would never come into sync"
         yield Refused(finding, f"{why}: kcheck recover topic writes the epochs too")
@@ -68,6 +74,12 @@ def _deletion(replica: ReplicaInCluster) -> str | None:
     since = None if replica.stray is None else replica.stray.since
     known = since is not None and since != FROM_SNAPSHOT
     return f"the topic was deleted at offset {since} of {replica.source}" if known else None
+
+
+def _is_proven(partition: PartitionSite) -> bool:
+    """Return whether another broker has the same batches under this name."""
+    pairs = ((one, other) for other in partition.holders() for one, other in ((partition, other), (other, partition)))
+    return any(bool(other.view.size) and one.contains(other) for one, other in pairs)
 
 
 def _is_replica(partition: PartitionSite) -> bool:

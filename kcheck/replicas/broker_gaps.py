@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from kcheck.core.election.plans import GIVEN_UP, BrokerGap, PartitionElection
-from kcheck.core.premises.table import OF_OTHERS
+from kcheck.core.premises.table import OF_OTHERS, OTHER_RECORDS
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.replicas.candidates import ClusterHere
 
@@ -36,6 +36,16 @@ def mistaken_of(gaps: Iterable[BrokerGap], premises: Iterable[JudgedPremise]) ->
     """
     named = {row.broker_id for row in premises if row.id in OF_OTHERS and row.status is PremiseStatus.REFUTED}
     return tuple(sorted(gap.broker_id for gap in failing_of(gaps) if gap.broker_id in named))
+
+
+def is_out_of_place(gaps: Iterable[BrokerGap], premises: Iterable[JudgedPremise]) -> bool:
+    """Return whether disks are at another broker, or directories have the name of another partition.
+
+    No order of starts and no leader counts before all are in their place.
+    """
+    premises = tuple(premises)
+    is_misnamed = any(row.id in OTHER_RECORDS and row.status is PremiseStatus.REFUTED for row in premises)
+    return is_misnamed or bool(mistaken_of(gaps, premises))
 
 
 def replicas_of(election: PartitionElection) -> Iterable[int]:

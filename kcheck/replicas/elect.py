@@ -4,18 +4,23 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple, Self
+from typing import Self
 
-from kcheck.core.cluster.quorum import Quorum, quorum, started_together
+from kcheck.core.cluster.quorum import quorum
 from kcheck.core.election.balance import balanced
-from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fences_alone, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.first_rescue import FirstRescue, RescueVerb
 from kcheck.core.election.misplaced import HeldLog, Misplaced, misplaced
-from kcheck.core.election.phases import Course, course_of, order_of_starts
-from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection, decided, is_safe, only_aside
+from kcheck.core.election.plans import (
+    BrokerGap,
+    CopyState,
+    PartitionElection,
+    decided,
+    is_safe,
+    only_aside,
+)
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import (
     OF_METADATA,
@@ -24,13 +29,12 @@ from kcheck.core.election.scenarios import (
     badness,
     in_doubt,
     not_known,
-    planned,
+    of_start_all,
     scenarios,
 )  # fmt: skip
 from kcheck.core.election.start_losses import RemovedAtStart
-from kcheck.core.election.start_order import StartOrder
+from kcheck.core.election.start_order import NO_ORDER, StartOrder
 from kcheck.core.premises.table import OTHER_RECORDS
-from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.topic_settings import being_deleted
 from kcheck.core.start.unserved import Unserved, lost_in_starts
@@ -51,13 +55,14 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.source import Files
-from kcheck.replicas.broker_gaps import failing_of, gaps_of, mistaken_of
+from kcheck.replicas.broker_gaps import failing_of, gaps_of, is_out_of_place, mistaken_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
+from kcheck.replicas.election_choice import ElectionChoice, choice_of
 from kcheck.replicas.loading import election_targets, opened
 from kcheck.replicas.partition_directories import PartitionDirectories, held_logs
 from kcheck.replicas.saved_records import SavedReplica, saved_row
-from kcheck.replicas.uncounted import uncounted_premises
+from kcheck.replicas.uncounted import apart_of, not_counted, uncounted_premises
 from kcheck.startup.options import StartOptions
 from kcheck.survey.selection import require_match
 from kcheck.verbs.lost_metadata import rescue_first
@@ -93,17 +98,6 @@ class ElectionQuestion:
     """The brokers whose newest disk is lost for good. Their old copy counts."""
     planned: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     """The settings that a plan changes, by broker; an empty value removes one."""
-
-
-class ElectionChoice(NamedTuple):
-    """The decisions for all partitions of a cluster together."""
-
-    partitions: tuple[PartitionElection, ...]
-    """The partitions with the leaders of the plan."""
-    order: StartOrder
-    """The order in which the brokers here should start."""
-    course: Course
-    """The steps of the operator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +192,7 @@ class ClusterElection(BrokerAnswer):
         is_empty = not self.partitions and why_empty(self.premises, self.image) is not None
         is_open = (
             self.rescue or self.repairs or self.question.added or is_empty or self.uncounted or self.unserved
-            or self.is_misnamed or self.interrupted or failing_of(self.gaps)
+            or self.is_out_of_place or self.interrupted or failing_of(self.gaps)
         )  # fmt: skip
         return not is_open and is_safe(self.partitions)
 
@@ -219,8 +213,13 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def is_misnamed(self) -> bool:
-        """True if a directory has the name of another partition or topic. Nothing is planned with its records."""
+        """True if a directory has, or may have, the name of another partition or topic. Nothing is planned then."""
         return any(row.id in OTHER_RECORDS for row in self.refuted)
+
+    @property
+    def is_out_of_place(self) -> bool:
+        """True if disks or directories are in a wrong place. No broker should start before that is solved."""
+        return bool(self.misplaced) or is_out_of_place(self.gaps, self.premises)
 
     @property
     def nothing_words(self) -> str:
@@ -310,7 +309,12 @@ class ClusterElection(BrokerAnswer):
             body={
                 **interrupted_row(self.interrupted),
                 **election_body(
-                    self.order, self.scenarios, self.partitions, self.gaps, kraft=self.kraft, verdict=self.verdict
+                    NO_ORDER if self.is_out_of_place else self.order,
+                    self.scenarios,
+                    self.partitions,
+                    self.gaps,
+                    kraft=self.kraft,
+                    verdict=self.verdict,
                 ),
                 **controller_row(self.image, kraft=self.kraft),
                 "running_in_metadata": self.fenced,
@@ -361,16 +365,16 @@ def elect(
     with held_back() as came:
         answer = _decided(
             arguments, question, wanted, release, directories, cluster, elections, interrupted,
-            options.settings.delete_delay_ms,
+            options.settings.delete_delay_ms, moved,
         )  # fmt: skip
-    answer = replace(answer, collected=collected, checked=paths_of(targets), misplaced=moved)
+    answer = replace(answer, collected=collected, checked=paths_of(targets))
     return replace(answer, interrupted=answer.interrupted or NOT_REPAIRED) if came else answer
 
 
 def _decided(
     arguments: list[str], question: ElectionQuestion, wanted: PartitionFilter, release: Release,
     directories: PartitionDirectories, cluster: ClusterHere, elections: tuple[PartitionElection, ...],
-    interrupted: str | None, delete_delay_ms: int | None,
+    interrupted: str | None, delete_delay_ms: int | None, moved: tuple[Misplaced, ...],
 ) -> ClusterElection:  # fmt: skip
     """Return the answer by the elections of all partitions, or of those so far."""
     image = cluster.image
@@ -380,14 +384,14 @@ def _decided(
     shown = tuple(election for election in elections if wanted.has(election.topic, election.partition))
     gaps = tuple(gaps_of(shown, cluster))
     failing, is_mistaken = failing_of(gaps), bool(mistaken_of(gaps, directories.premises))
-    apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms, cluster.deleting))
-    apart = apart if len(shown) == len(elections) else ()
+    starts, is_all = directories.starts.values(), len(shown) == len(elections)
+    apart = apart_of(lost_in_starts(starts, image, delete_delay_ms, cluster.deleting), elections) if is_all else ()
     uncounted, unserved = uncounted_premises(directories.premises, elections), only_aside(elections)
     removed = directories.removed(elections)
     words = verdict(
         shown, cluster.starts, order, course, failing=failing, is_mistaken=is_mistaken, is_all=shown == elections,
-        why_empty=why_empty(directories.premises, image), uncounted=uncounted,
-        apart=[*not_counted_words(apart), *(f"{capital(row)}." for row in readable_words(removed))],
+        moved=moved, why_empty=why_empty(directories.premises, image), uncounted=uncounted,
+        apart=[*not_counted_words(not_counted(apart, elections)), *map(_sentence, readable_words(removed))],
         nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *unserved, *failing], shown),
     )  # fmt: skip
     rescue = rescue_first(
@@ -395,12 +399,11 @@ def _decided(
         starts=bool(cluster.starts), kraft=directories.kraft,
     )  # fmt: skip
     compared = scenarios(shown, cluster.starts, order.brokers)
+    compared = of_start_all(compared) if is_out_of_place(gaps, directories.premises) else compared
     if interrupted is not None:
         rescue, order = None, order._replace(is_proven=False)
         words = f"The best order of starts and its loss are not known: {interrupted}."
     is_unknown = interrupted is not None or (not elections and image is None)
-    if is_mistaken or any(row.id in OTHER_RECORDS for row in uncounted):
-        compared = tuple(row if row.name == START_ALL else row._replace(lost=NOT_KNOWN) for row in compared)
     if is_unknown or (rescue is not None and all(row.recommended is None for row in shown)):
         compared = not_known(compared)
     elif rescue is not None and rescue.verb is not RescueVerb.NONE:
@@ -433,7 +436,12 @@ def _decided(
         premises=directories.premises,
         predicted=directories.starts,
         left_out=directories.left_out,
+        misplaced=moved,
     )
+
+
+def _sentence(words: str) -> str:
+    return f"{capital(words)}."
 
 
 def _elections(
@@ -452,22 +460,6 @@ def _elections(
     elections = tuple(election for election in every if election.is_of_cluster)
     decided_together = in_doubt(elections if image is None else balanced(elections, image))
     return decided_together, misplaced(every, held), interrupted
-
-
-def choice_of(
-    starts: Mapping[int, BrokerStart],
-    release: Release,
-    controllers: Quorum | None,
-    elections: tuple[PartitionElection, ...],
-) -> ElectionChoice:
-    """Return the cheapest order of the brokers, and the leaders of the resulting plan."""
-    together = () if controllers is None else started_together(controllers, sorted(starts))
-    means = means_of(elections, release, at_once=max(1, len(together)))
-    order = order_of_starts(elections, starts, means)
-    if controllers is not None:
-        order = order.after(started_together(controllers, order.brokers))
-    course = course_of(elections, order.brokers, starts, means)
-    return ElectionChoice(planned(elections, starts, order.brokers, course.means), order, course)
 
 
 def _cluster_here(

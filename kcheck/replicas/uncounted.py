@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.election.plans import CopyState, PartitionElection
+from kcheck.core.election.plans import CopyState, PartitionElection, held_elsewhere
 from kcheck.core.premises.age import AGES
 from kcheck.core.premises.batches import SNAPSHOT_THERE
 from kcheck.core.premises.log_ranges import ENDS_THERE
 from kcheck.core.premises.table import HOLES, UNCOUNTED, WRONG_METADATA
+from kcheck.core.start.unserved import Unserved, without_places
 from kcheck.documents.premises import loses, may_lack, with_old_disk
 from kcheck.model.premises import JudgedPremise
 from kcheck.replicas.broker_gaps import replicas_of
@@ -49,6 +50,18 @@ def uncounted_premises(
         or (row.id == SNAPSHOT_THERE and (row.partition, row.broker_id) in longest and row.partition not in sealed)
         or (row.id in HOLES and (row.partition, row.broker_id) in preferred)
     )
+
+
+def apart_of(lost: Iterable[Unserved], partitions: Iterable[PartitionElection]) -> tuple[Unserved, ...]:
+    """Return the directories that starts lose, without those whose records the replicas have and keep."""
+    kept = {(copy.broker_id, copy.dir) for _, copy in held_elsewhere(partitions)}
+    return tuple(without_places(lost, kept))
+
+
+def not_counted(apart: Iterable[Unserved], partitions: Iterable[PartitionElection]) -> tuple[Unserved, ...]:
+    """Return the directories without those whose records the losses of their partitions count."""
+    rows = ((copy.broker_id, copy.dir) for part in partitions for copy in part.candidates if copy.only_here is not None)
+    return tuple(without_places(apart, {*rows}))
 
 
 def _with_log(election: PartitionElection) -> set[int]:

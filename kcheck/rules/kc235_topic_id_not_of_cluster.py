@@ -16,7 +16,11 @@ What a KRaft broker does with the directory when it starts:
 A ZooKeeper broker deletes and renames nothing. 3.0 and later refuse the partition (InconsistentTopicIdException). 2.8
 treats the records as records of the new topic.
 
-What to do: If the directory was copied here, remove it. If the topic was recreated on purpose, and the records are not
+What to do: If another topic has the id, the name of the directory or the id is wrong. `kcheck recover` with the log
+dirs of all brokers compares the batches, and has the commands for a proven name. If only the id is wrong, `kcheck
+repair --adopt --against` needs another replica as proof.
+
+If the directory was copied here, remove it. If the topic was recreated on purpose, and the records are not
 needed, let the broker rename the directory. If you may need them, copy it outside every log dir before the broker
 starts. If the topic was deleted by mistake, or ZooKeeper was lost, the records can come back. Create the topic with the
 same partitions. Then plan `kcheck repair --adopt` for each broker that has a copy, before any of them starts. It gives
@@ -41,6 +45,11 @@ from kcheck.rules._partition import says
 from kcheck.rules._words import kafka
 from kcheck.words import counted
 
+_NAME_FIRST = (
+    "The name of the directory or the id is wrong. kcheck recover with the log dirs of all brokers compares the"
+    " batches. Change neither before."
+)
+
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Compare the id in partition.metadata with the id of the topic of this name."""
@@ -52,7 +61,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         f"the topic id is {view.topic_id}, but the cluster gave {view.topic} the id {replica.topic_id}, according to "
         f"{source_of(replica)}",
         effect=becomes_stray(view, replica, release) if replica.stray else _refused(replica, release),
-        advice="Copy the directory outside every log dir if you may need its records. kcheck repair --adopt or kcheck "
+        advice=_NAME_FIRST
+        if replica.owner is not None
+        else "Copy the directory outside every log dir if you may need its records. kcheck repair --adopt or kcheck "
         "recover topic brings them back into the topic of this name.",
         severity=Severity.ERROR if replica.is_certain else Severity.WARNING,
         data={"topic_id": view.topic_id, "topic_id_of_cluster": replica.topic_id},

@@ -140,7 +140,7 @@ def check(
                 survey.collected[:] = elect_first(survey.collected)
             for quorum in starts.quorums():
                 survey.collected.extend(check_cluster(quorum, release))
-            survey.collected.extend([*starts.premises(survey.collected)])
+            survey.collected[:] = _with_premises(survey.collected, starts)
             if watch is not None:
                 survey.collected.extend(watch.findings(starts.image_of, release))
         except KeyboardInterrupt:
@@ -155,6 +155,16 @@ def check(
         interrupted=(coverage.done(), coverage.goal()) if interrupted else None,
         checked=paths_of(targets),
     )
+
+
+def _with_premises(findings: list[Finding], starts: NextStarts) -> list[Finding]:
+    """Return the findings with the refuted premises of the next starts, and with advice that agrees with these."""
+    refuted = [*starts.premises(findings)]
+    if not refuted:
+        return findings
+    from kcheck.documents.wrong_places import of_right_places  # only for refuted premises
+
+    return of_right_places([*findings, *refuted])
 
 
 def _workers(reading: ReadOptions, coverage: Coverage) -> Workers:

@@ -117,7 +117,7 @@ def test_the_verdict_on_an_incomplete_picture() -> None:
 def test_what_no_election_counts() -> None:
     """It comes first, each premise once."""
     order = StartOrder((1,), is_proven=True)
-    refuted = [JudgedPremise(premise, PremiseStatus.REFUTED, "gone", 1) for premise in ("P802", "P109", "P802", "P813")]
+    refuted = [JudgedPremise(premise, PremiseStatus.REFUTED, "gone", 1) for premise in ("P802", "P304", "P802", "P813")]
     uncounted = [*refuted, JudgedPremise("P813", PremiseStatus.NOT_SEEN, "gone", 1, provide="the log dirs of broker 2")]
     text = verdict([election(candidate(1))], STARTS, order, _course(order), uncounted=uncounted)
     assert text.startswith("Not counted: broker 1: gone. First: ")

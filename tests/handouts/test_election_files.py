@@ -9,11 +9,10 @@ import pytest
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts
-from kcheck.handouts.election_files import files_of
 from kcheck.model.entries import Offset
 from tests.core.election.test_plans import candidate, election
 from tests.core.election.test_recovery_plan import recovery
-from tests.handouts.pages import page_of
+from tests.handouts.pages import files_for, page_of
 
 ALWAYS = {"election-plan.json", "plan.json", "start-order.txt"}
 
@@ -34,24 +33,24 @@ def partitions(text: str) -> list[Any]:
 
 def test_nothing_to_elect() -> None:
     """There is no file for elections: the tools refuse an empty list."""
-    assert files_of(recovery(election(candidate(1)))).keys() == ALWAYS
+    assert files_for(recovery(election(candidate(1)))).keys() == ALWAYS
 
 
 def test_the_plan_has_its_old_name_too() -> None:
-    files = files_of(recovery(election(candidate(1))))
+    files = files_for(recovery(election(candidate(1))))
     assert files["election-plan.json"] == files["plan.json"]
 
 
 def test_an_election_alone() -> None:
     """Where the controller elects the best one anyway nothing is reassigned."""
-    files = files_of(recovery(election(candidate(2), candidate(3), isr=(9,))))
+    files = files_for(recovery(election(candidate(2), candidate(3), isr=(9,))))
     assert files.keys() == ALWAYS | {"election.json"}
     assert json.loads(files["election.json"]) == {"partitions": [{"topic": "t", "partition": 0}]}
 
 
 def test_the_wanted_leader_comes_first() -> None:
     """Before: who is alive. To undo: as it was. After: all again, without the brokers that are given up."""
-    files = files_of(recovery(waiting("a", (9, 2, 8, 3)), waiting("b"), dead=frozenset((8,))))
+    files = files_for(recovery(waiting("a", (9, 2, 8, 3)), waiting("b"), dead=frozenset((8,))))
     assert files.keys() == ALWAYS | {"election.json", "reassignment.json", "rollback.json", "restore.json"}
     lists = {
         name: {row["topic"]: row["replicas"] for row in partitions(files[f"{name}.json"])}
@@ -67,16 +66,16 @@ def test_the_wanted_leader_comes_first() -> None:
 
 def test_a_reassignment_that_was_under_way() -> None:
     """What it removes is not restored; if all others are given up, the list stays as it was."""
-    (row,) = partitions(files_of(recovery(waiting("a", (9, 2, 3), removing=(2,))))["restore.json"])
+    (row,) = partitions(files_for(recovery(waiting("a", (9, 2, 3), removing=(2,))))["restore.json"])
     assert row["replicas"] == [9, 3]
     plan = recovery(waiting("a", (9, 2, 3), removing=(2, 3)), dead=frozenset((9,)))
-    (row,) = partitions(files_of(plan)["restore.json"])
+    (row,) = partitions(files_for(plan)["restore.json"])
     assert row["replicas"] == [9]
 
 
 def test_the_order_of_starts_is_a_file() -> None:
     """A broker that aborts is not in it."""
-    assert files_of(recovery(order=(3, 4, 1)))["start-order.txt"] == "3\n1\n"
+    assert files_for(recovery(order=(3, 4, 1)))["start-order.txt"] == "3\n1\n"
 
 
 def test_every_file_that_the_plan_names_is_written() -> None:
@@ -87,7 +86,7 @@ def test_every_file_that_the_plan_names_is_written() -> None:
     partition = part._replace(registration=registration, groups=(("g", Offset(99)), ("h\n", Offset(99))))
     for kafka in ("1.1", "2.4", "4.3"):
         plan = recovery(partition, release=release(kafka))
-        files, page = files_of(plan), page_of(plan)
+        files, page = files_for(plan), page_of(plan)
         named = set(re.findall(r"[a-z-]+\d*\.(?:json|csv)", page))
         by_hand = {"election.json"} if kafka == "1.1" else set()
         assert named | by_hand == files.keys() - ALWAYS

@@ -14,7 +14,8 @@ from kcheck.disk.local import LOCAL
 from kcheck.documents.election_words import course_words
 from kcheck.model.cluster import UNCLEAN, BrokerRegistration, ClusterImage
 from kcheck.renderers._election_rows import partition_cells, warnings
-from kcheck.replicas.elect import ClusterElection, ElectionChoice, ElectionQuestion
+from kcheck.replicas.elect import ClusterElection, ElectionQuestion
+from kcheck.replicas.election_choice import ElectionChoice
 from tests.core.election.test_plans import candidate, election
 
 IMAGE = ClusterImage(

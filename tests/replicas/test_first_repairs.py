@@ -151,14 +151,14 @@ def test_other_damage_that_a_repair_mends(
 def test_no_repair_of_files_lets_a_disk_of_another_cluster_start(
     moved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Broker 1 stays out though its plan would mend a file; that of broker 2 is named all the same."""
+    """Broker 1 stays out though its plan would mend a file. No repair is named before that disk is right."""
     shutil.copytree(moved, tmp_path, dirs_exist_ok=True)
     for path in tmp_path.glob("broker-1/data*/meta.properties"):
         text = re.sub(r"(?m)^cluster\.id=.*$", "cluster.id=AAAAAAAAQACAAAAAAAAAAA", path.read_text("utf-8"))
         path.write_text(text, "utf-8")
     answer = _elected(monkeypatch, tmp_path)
-    assert [first.broker_id for first in answer.repairs] == [2]
-    assert [gap.broker_id for gap in answer.gaps] == [1]
+    assert answer.repairs == ()
+    assert 1 in {gap.broker_id for gap in answer.gaps}
 
 
 def test_the_copy_that_is_offline_is_saved(power_loss: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

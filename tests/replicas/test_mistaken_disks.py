@@ -12,6 +12,7 @@ import pytest
 
 import kcheck
 from kcheck.core.election.progress import PlanState
+from kcheck.model.finding import Severity
 from tests.cli.command import kcheck as command
 from tests.oracle.incidents.kept import PLACE, unpacked
 from tests.replicas.incident_plans import PACKED
@@ -77,6 +78,35 @@ def test_disks_of_two_brokers_that_are_exchanged() -> None:
     )
     assert {row.id for row in answer.election.refuted if row.broker_id in {1, 2}} == {"P102"}
     assert not answer.election.uncounted
+
+
+def test_findings_about_exchanged_disks_advise_nothing_else() -> None:
+    """Rules of one disk advised to copy directories, and to move copies aside."""
+    held = Path("held")
+    Path("broker-1/data").rename(held)
+    Path("broker-2/data").rename("broker-1/data")
+    held.rename("broker-2/data")
+    first = "First: Mount the disk of this broker, or correct node.id or broker.id, or BROKER=PATH."
+    for found in (kcheck.check, kcheck.overview):
+        rows = found("1=broker-1", "2=broker-2", "3=broker-3", **METADATA).collected
+        own = [row for row in rows if row.where.broker_id in {1, 2} and row.severity is not Severity.INFO]
+        others = [row for row in own if row.id not in {"KC305", "KC315"}]
+        assert others
+        waits = "Follow kcheck recover, which compares no leaders before each disk is at the right broker."
+        assert {row.advice for row in others} <= {first, waits}
+        assert {row.repair for row in others if row.advice == first} == {None}
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_elect_orders_and_repairs_nothing_beside_exchanged_disks(tmp_path: Path, *, is_damaged: bool) -> None:
+    """Broker 3 can start, and would lead old-0 alone. A repair of it is no step before the disks are right."""
+    if is_damaged:
+        Path("broker-3/data/meta.properties").unlink()
+    answer = kcheck.elect(*SWAPPED, **METADATA, out=tmp_path / "out")
+    assert answer.to_dict()["start_order"] == []
+    assert answer.repairs == ()
+    assert "First repair" not in answer.verdict
+    assert "start-order.txt" not in {path.name for path in (tmp_path / "out").iterdir()}
 
 
 def test_a_disk_of_another_cluster_gets_no_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

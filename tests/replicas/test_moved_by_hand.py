@@ -3,18 +3,22 @@
 Three brokers of 4.3.1 and a controller wrote them. Broker 3 has a copy of `solo-1`, whose only replica is on broker 2.
 """
 
+import json
 import shlex
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
 import kcheck
+from kcheck.core.election.progress import PlanState
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.premises.names import OWN_NAME
+from kcheck.model.finding import Finding, Severity
 from kcheck.model.premises import JudgedPremise
 from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
@@ -179,6 +183,127 @@ def test_exchanged_directories_of_two_topics(disks: Path) -> None:
     assert recovered().start_of_all.is_safe
 
 
+def advised(findings: Iterable[Finding]) -> dict[tuple[str, int | None, str | None], str]:
+    """Return what findings advise, by rule and directory."""
+    rows = (row for row in findings if row.severity is not Severity.INFO)
+    return {(row.id, row.where.broker_id, row.where.dir): row.advice for row in rows}
+
+
+def test_no_finding_advises_to_adopt_or_copy_an_exchanged_directory(disks: Path) -> None:
+    """Each rule saw one disk, and advised `--adopt` or another leader for the records of another topic."""
+    exchange(disks / "broker-2/data1/orders-1", disks / "broker-2/data1/payments-0")
+    paths = ["1=broker-1", "2=broker-2", "3=broker-3"]
+    rows = advised(kcheck.overview(*paths, metadata=["controller"]).collected)
+    wrong = [(rule, 2, name) for rule in ("KC235", "KC303") for name in ("orders-1", "payments-0")]
+    wrong += [("KC212", 2, "orders-1"), ("KC213", 2, "orders-1"), ("KC315", 2, "orders-1")]
+    assert {rows[place] for place in wrong} == {"Follow kcheck recover: step 1 puts this directory back."}
+    alone = advised(kcheck.check(*paths, metadata=["controller"]).collected)
+    words = (
+        "Change nothing before each directory has the right name. kcheck recover with the log dirs of all brokers has"
+        " the commands for proven names."
+    )
+    assert {alone[place] for place in wrong if place[0] != "KC315"} == {words}
+    of_one = advised(kcheck.check("2=broker-2", metadata=["controller"]).collected)
+    assert "Change neither before." in of_one["KC235", 2, "orders-1"]
+
+
+def test_only_another_replica_proves_that_an_id_is_wrong(disks: Path) -> None:
+    """Batches of another broker show if the records or the id in partition.metadata are of another topic."""
+    one, other = (disks / "broker-2/data1" / name for name in ("orders-1", "payments-0"))
+    exchange(one, other)
+    asked = {"metadata": ["controller"], "adopt": True, "kafka": "4.3", "against": ["1=broker-1"]}
+    assert not [row for row in kcheck.repair("2=broker-2", **asked).chosen if row.finding == "KC235"]
+    exchange(one, other)
+    shutil.copyfile(other / "partition.metadata", one / "partition.metadata")
+    (step,) = (row for row in kcheck.repair("2=broker-2", **asked).chosen if row.finding == "KC235")
+    assert step.reason.startswith("name the id that the cluster gave orders")
+    alone = kcheck.repair("2=broker-2", **{**asked, "against": []})
+    assert "so the name of the directory may be wrong" in " ".join(row.why for row in alone.not_planned)
+
+
+def test_a_plan_that_waits_names_no_leader(disks: Path) -> None:
+    """The directories of both brokers may have the wrong name."""
+    for name in ("orders-1", "orders-2"):
+        (path,) = disks.glob(f"broker-3/data*/{name}")
+        shutil.rmtree(path)
+    exchange(disks / "broker-2/data1/orders-1", disks / "broker-2/data1/orders-2")
+    shown = kcheck.overview("1=broker-1", "2=broker-2", "3=broker-3", metadata=["controller"])
+    rows = advised(shown.collected)
+    assert rows["KC402", 2, "orders-1"] == (
+        "Follow kcheck recover, which compares no leaders before each directory is in the right place."
+    )
+    assert rows["KC401", 2, "orders-1"].startswith("Change nothing before each directory has the right name.")
+    assert not [text for text in rows.values() if "leads" in text or "re-replicate" in text]
+
+
+@pytest.mark.parametrize("is_exchanged", [True, False])
+def test_elect_orders_no_start_before_directories_are_back(disks: Path, tmp_path: Path, *, is_exchanged: bool) -> None:
+    """No file invites a start, and no field names an order; `--next` and `verify` still know the brokers."""
+    if is_exchanged:
+        exchange(disks / "broker-2/data1/orders-1", disks / "broker-2/data1/payments-0")
+    else:
+        (disks / "broker-1/data/solo-0").rename(disks / "broker-2/data1/solo-0")
+    paths = ["1=broker-1", "2=broker-2", "3=broker-3"]
+    for verb in (kcheck.elect, kcheck.recover):
+        out = tmp_path / verb.__name__
+        answer = verb(*paths, metadata=["controller"], out=out)
+        assert not {"start-order.txt", "election.json"}.intersection(path.name for path in out.iterdir())
+        plan = json.loads((out / "election-plan.json").read_text())
+        assert (plan["start_order"], sorted(plan["able_to_start"])) == ([], [1, 2, 3])
+        assert "Start broker" not in answer.to_dict()["verdict"]
+    elected = kcheck.elect(*paths, metadata=["controller"])
+    assert (elected.to_dict()["start_order"], elected.to_dict()["start_order_proven"]) == ([], False)
+    known = {row.name for row in elected.scenarios if row.lost.upper_records is not None}
+    assert known <= {"start-all"} or not is_exchanged
+    assert "ask again" in elected.verdict
+    assert not elected.is_safe
+    progress = kcheck.recovery_progress(tmp_path / "recover", *paths, metadata=["controller"])
+    assert progress.state is PlanState.NEXT
+
+
+def test_a_run_orders_no_start_under_wrong_names(disks: Path) -> None:
+    """A scan with every batch sees the names. Its elections, plan and recovery then wait for the disks."""
+    exchange(disks / "broker-2/data1/orders-1", disks / "broker-2/data1/payments-0")
+    command("fleet", "scan", "{broker}/{log_dir}", "--depth", "crc", "--output-dir", "out", "--run", "r")
+    refused = command("elect", "--from", "out", "--output-dir", "plan")
+    assert "a directory has, or may have, the name of another partition or topic" in " ".join(refused.err.split())
+    assert not Path("plan").exists()
+    done = command("elect", "--from", "out", "--format", "json")
+    answer = json.loads(done.out)
+    assert (done.code, answer["start_order"], answer["start_order_proven"]) == (1, [], False)
+    assert "kcheck compares no leaders under wrong names" in answer["verdict"]
+    assert "Start broker" not in answer["verdict"]
+    screen = command("recover", "--from", "out", columns=1000).out
+    assert "a directory has, or may have, the name of another partition or topic" in screen
+    assert "This plan" not in screen
+    assert "Start broker" not in screen
+
+
+def test_a_partition_of_one_replica_gets_its_name_back(disks: Path) -> None:
+    """With 2.8.2 a broker truncated such a log as the leader of the other topic said, and 102 records were lost."""
+    exchange(disks / "broker-1/data/solo-0", disks / "broker-1/data1/orders-1")
+    assert sorted(assert_every_verb_warns()) == [
+        "orders-1 has other records than on brokers 2 and 3; after an exchange, the right name is solo-0",
+        "solo-0 has the records of orders-1 on brokers 2 and 3",
+    ]
+    typed(recovered(), disks)
+    assert recovered().start_of_all.is_safe
+
+
+def test_nothing_starts_with_the_ids_of_two_topics(disks: Path) -> None:
+    """Each directory has the id of the other topic. No other broker shows if the names or the ids are wrong."""
+    for path in disks.glob("broker-[13]/data*/[op]*-[01]"):
+        shutil.rmtree(path)
+    exchange(disks / "broker-2/data1/orders-1", disks / "broker-2/data1/payments-0")
+    (disks / "broker-2/data1/payments-0").rename(disks / "broker-2/data1/payments-1.held")
+    (disks / "broker-2/data/payments-1").rename(disks / "broker-2/data1/payments-0")
+    (disks / "broker-2/data1/payments-1.held").rename(disks / "broker-2/data/payments-1")
+    answer = recovered()
+    assert {row.id for row in answer.election.refuted} >= {"P109"}
+    assert answer.steps == ()
+    assert not any("kcheck recover" in text or text.startswith("This plan") for text in answer.sentences)
+
+
 def test_a_second_copy_of_a_directory_moves_aside(disks: Path) -> None:
     """Somebody copied a directory over another one."""
     shutil.rmtree(disks / "broker-2/data1/orders-2")
@@ -199,6 +324,48 @@ def test_the_only_copy_goes_back_to_its_own_broker(disks: Path, place: str, stat
     shutil.rmtree(disks / "broker-3/data/solo-1")
     answer = recovered()
     typed(answer, disks)
+    assert recovered().start_of_all.is_safe
+
+
+@pytest.mark.parametrize(
+    ("source", "kept", "is_safe"),
+    [
+        ("broker-2/data1/orders-1", True, True),
+        ("broker-2/data1/orders-1", False, True),
+        ("broker-2/data1/orders-2", True, False),
+    ],
+)
+def test_a_deleted_directory_costs_only_what_no_replica_has(
+    disks: Path, source: str, *, kept: bool, is_safe: bool
+) -> None:
+    """A broker leaves it after a reassignment, and the replicas have every batch. Batches of another log are lost."""
+    shutil.copytree(disks / source, disks / f"broker-2/data/orders-1.{'0' * 32}-delete")
+    if not kept:
+        shutil.rmtree(disks / "broker-2/data1/orders-1")
+    answer = recovered()
+    assert (answer.scenario("plan").lost.records == 0) is is_safe
+    elected = kcheck.elect("1=broker-1", "2=broker-2", "3=broker-3", metadata=["controller"])
+    assert elected.is_safe is is_safe
+    assert bool(elected.unserved) is not is_safe
+    said = " ".join((*answer.sentences, elected.verdict))
+    assert "Not counted" not in said
+    assert ("nothing is lost" in said) is is_safe
+    brokers = "brokers 1, 2 and 3" if kept else "brokers 1 and 3"
+    assert (f"No step is needed: {brokers} together have the same 455 records." in said) is is_safe
+    assert (RecoveryAction.SET_ASIDE in {step.kind for step in answer.steps}) is not is_safe
+
+
+@pytest.mark.parametrize("wrong", ["data", "data1"])
+def test_a_directory_id_that_is_there_twice_gets_the_registered_one(disks: Path, wrong: str) -> None:
+    """With a new id no leader would be known for the partitions of the log dir, and one needed an unclean election."""
+    file = disks / "broker-2" / wrong / "meta.properties"
+    before = [row.rpartition(" ")[0] for row in sorted(file.read_text().splitlines())]
+    other = {"data": "data1", "data1": "data"}[wrong]
+    shutil.copyfile(disks / "broker-2" / other / "meta.properties", file)
+    answer = recovered()
+    assert [step.kind for step in answer.steps] == [RecoveryAction.REPAIR, *[RecoveryAction.START] * 3]
+    typed(answer, disks)
+    assert [row.rpartition(" ")[0] for row in sorted(file.read_text().splitlines())] == before
     assert recovered().start_of_all.is_safe
 
 

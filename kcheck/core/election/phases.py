@@ -126,3 +126,17 @@ def phases(rows: Iterable[Displaced], order: Sequence[int], means: Means) -> tup
         course.append(Phase(stops, tuple(group), tuple(row.partition for row in due)))
         running, stopped = (*(() if is_alone else running), *group), (*stopped, *stops)
     return (*course, *([Phase((), stopped)] if stopped else ()))
+
+
+def of_brokers(order: StartOrder, course: Course, brokers: set[int]) -> tuple[StartOrder, Course]:
+    """Return an order of starts, and what a person does meanwhile, of some brokers alone."""
+    steps = tuple(
+        phase._replace(stops=_only(phase.stops, brokers), starts=_only(phase.starts, brokers))
+        for phase in course.phases
+    )
+    phases = tuple(phase for phase in steps if phase.starts or phase.stops or phase.elects)
+    return order._replace(brokers=_only(order.brokers, brokers)), course._replace(phases=phases)
+
+
+def _only(numbers: tuple[int, ...], brokers: set[int]) -> tuple[int, ...]:
+    return tuple(number for number in numbers if number in brokers)

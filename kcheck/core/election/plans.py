@@ -1,6 +1,6 @@
 """The costs of the elections of a partition, with each candidate and the replica that Kafka elects."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from operator import itemgetter
 from typing import NamedTuple
@@ -348,6 +348,20 @@ def only_aside(partitions: Iterable[PartitionElection]) -> tuple[tuple[Partition
     """Return the copies that no broker serves, and that have records which no replica here has."""
     pairs = ((part, copy) for part in partitions for copy in part.candidates)
     return tuple((part, copy) for part, copy in pairs if copy.only_here and copy.only_here.records != 0)
+
+
+def held_elsewhere(partitions: Iterable[PartitionElection]) -> Iterator[tuple[PartitionElection, Candidate]]:
+    """Yield the copies that no broker serves, and whose records the replicas here have and keep by the plan."""
+    for part in partitions:
+        if part.lost_planned is not None and part.lost_planned.records == 0:
+            for copy in part.candidates:
+                if copy.only_here is not None and copy.only_here.records == 0:
+                    yield part, copy
+
+
+def with_records(part: PartitionElection) -> tuple[int, ...]:
+    """Return the brokers whose replicas have records."""
+    return tuple(sorted(number for number, row in part.leaders.items() if row.log_end_offset != row.log_start_offset))
 
 
 def lean(partition: PartitionElection) -> PartitionElection:

@@ -219,7 +219,7 @@ class SavedPlan(NamedTuple):
     kafka: str
     """The release that was modelled."""
     order: tuple[int, ...]
-    """The brokers in the order in which they should start."""
+    """The brokers that can start, in the order in which they should."""
     dead: tuple[int, ...]
     """The brokers that are given up."""
     paths: tuple[str, ...]

@@ -39,6 +39,11 @@ class Scenario(NamedTuple):
         return (self.lost.committed, self.offline_partitions) == (0, 0)
 
 
+def of_start_all(rows: Iterable[Scenario]) -> tuple[Scenario, ...]:
+    """Return the courses with the loss of starting all. Logs under wrong names show no other one."""
+    return tuple(row if row.name == START_ALL else row._replace(lost=NOT_KNOWN) for row in rows)
+
+
 def not_known(rows: Iterable[Scenario], names: Container[str] | None = None) -> tuple[Scenario, ...]:
     """Return courses without the costs; with names, those courses alone."""
     return tuple(

@@ -47,6 +47,10 @@ class StartOrder(NamedTuple):
         return StartOrder((*together, *rest), self.is_proven and is_same, together)
 
 
+NO_ORDER = StartOrder((), is_proven=False)
+"""The order while no broker should start yet."""
+
+
 class Contest(NamedTuple):
     """A partition whose first leader depends on the order."""
 

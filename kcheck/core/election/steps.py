@@ -135,7 +135,9 @@ def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
         rows = moved or recovery.misplaced
         numbers = {number for row in rows for number in (row.broker_id, row.to_broker)}
         put_back = RecoveryStep(RecoveryAction.PUT_BACK, tuple(sorted(numbers)), misplaced=rows)
-        return (*sought, *(() if moved else steps), put_back)
+        # Under a wrong name a log looks old.
+        is_named = any(row.records is None for row in rows)
+        return (*(() if is_named else sought), *(() if moved else steps), put_back)
     of_settings = {*dict(recovery.without), *dict(recovery.added)}
     steps += [RecoveryStep(RecoveryAction.LOG_DIRS, (number,)) for number in sorted(of_settings)]
     if recovery.fenced:

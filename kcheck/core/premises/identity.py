@@ -233,7 +233,7 @@ def topic_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         if all(place is not None and broker in place.replicas for place in places):
             name = partition_name(*partition)
             then = "refuses it; once it is to lead it, it does not lead some or all of its other partitions;"
-            then = f"{then} kcheck repair --adopt corrects the id"
+            then = f"{then} the name of the directory or the id is wrong"
             if takes:
                 then = f"takes its records for those of {named.name}, and then neither leads nor follows it any more"
             sentence = f"{name} has the topic id of {owner.name}, {topic_id}: {facts.name} {then}"
@@ -313,8 +313,8 @@ TABLE = (
         "The id of another topic of which this broker has the same partition.",
         "InconsistentTopicIdException. If the broker is to lead the partition, some or all of its other "
         "partitions have no leader.",
-        "Run kcheck repair --adopt before the broker starts if the records are of this topic. Else move the directory "
-        "away.",
+        "Look at the records (kcheck dump). If the name is wrong, rename the directory. If only the id is wrong, run"
+        " kcheck repair --adopt --against another replica.",
         "ReplicaManager.applyLocalLeadersDelta, BrokerMetadataPublisher 3.3 to 4.3.1; "
         "Partition.checkOrSetTopicId 2.8", topic_ids, ends_start=False, rules=("KC235",), cost=PremiseCost.UNCOUNTED,
     ),

@@ -89,7 +89,8 @@ TABLE = (
         "Other brokers have the same batch in another partition, and another batch in this one. If most of them agree,"
         " the right name is proven. Not looked at without the log dirs of other brokers.",
         "The broker serves the records under the wrong name. The other replicas, or this one, truncate their own.",
-        "Rename the directory. kcheck recover with the log dirs of all brokers has the commands for proven names.",
+        "Rename no directory by guess. kcheck recover with the log dirs of all brokers has the commands for proven"
+        " names.",
         "ReplicaFetcherThread, LogManager.loadLog 0.11 to 4.3.1", own_name, ends_start=False,
         cost=PremiseCost.UNCOUNTED,
     ),

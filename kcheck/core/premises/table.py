@@ -50,7 +50,7 @@ PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 BY_ID = {premise.id: premise for premise in PREMISES}
 
 
-OTHER_RECORDS = frozenset((names.OWN_NAME, age.OF_TOPIC))
+OTHER_RECORDS = frozenset((names.OWN_NAME, age.OF_TOPIC, identity.TOPIC_IDS))
 """The premises without which directories have records of another partition or topic. No leaders are compared then."""
 
 

@@ -172,4 +172,5 @@ def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: Lo
         own_directory_id=detector.directory_id,
         broker_epoch=None if broker is None else broker.epoch,
         shutdown_epoch=log_dir.shutdown_epoch,
+        owner=image.owner_of(view.topic_id, view.topic),
     )

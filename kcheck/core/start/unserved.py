@@ -87,6 +87,16 @@ def lost_in_starts(
         yield Unserved(broker_id, DirectoryState.CURRENT, directories, losses, None, (), is_deleting)
 
 
+def without_places(rows: Iterable[Unserved], places: Collection[tuple[int | None, str | None]]) -> Iterator[Unserved]:
+    """Yield the rows without the directories at these places, by broker and name."""
+    for row in rows:
+        pairs = zip(row.directories, row.held, strict=True)
+        kept = [pair for pair in pairs if (row.broker_id, pair[0].dir) not in places]
+        if kept:
+            directories, held = zip(*kept, strict=True)
+            yield row._replace(directories=directories, held=held)
+
+
 def _is_known(topic: str, image: ClusterImage) -> bool:
     """Return whether the cluster has a topic, or a partition whose directory was copied to this name."""
     copied = ((image.topics.get(topic[: match.start()]), int(match[1])) for match in _COPY_NAME.finditer(topic))

@@ -68,6 +68,7 @@ def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogD
         of_zookeeper=True,
         compacted=is_compacted(copy.metadata.image, view.topic, view.where.broker_id),
         expires=expires(copy.metadata.image, view.topic, view.where.broker_id),
+        owner=copy.metadata.image.owner_of(view.topic_id, view.topic),
     )
 
 

@@ -11,7 +11,7 @@ from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import START_ALL, Scenario, scenarios
 from kcheck.core.premises.presence import lacks_log_dirs
-from kcheck.core.premises.table import OF_OTHERS
+from kcheck.core.premises.table import OF_OTHERS, OTHER_RECORDS
 from kcheck.disk.paths import split
 from kcheck.documents.comes_first import ComesFirst, comes_first
 from kcheck.documents.next_commands import FOLDER
@@ -116,6 +116,8 @@ def _reasons(
     known = tuple(premises)
     if any(row.status is PremiseStatus.REFUTED and row.id in OF_OTHERS for row in known):
         yield "a disk or its settings are of another broker or cluster"
+    if any(row.status is PremiseStatus.REFUTED and row.id in OTHER_RECORDS for row in known):
+        yield "a directory has, or may have, the name of another partition or topic"
     if with_disk_elsewhere(uncounted):
         yield "a newer disk may exist"
     added = sorted({row.broker_id for row in log_dirs_not_named(known)})

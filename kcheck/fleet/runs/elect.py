@@ -13,16 +13,19 @@ from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losse
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.first_rescue import FirstRescue, RescueVerb
-from kcheck.core.election.phases import Course
-from kcheck.core.election.plans import (
-    BrokerGap,
-    CopyState,
-    PartitionElection,
-    is_safe,
-    only_aside,
+from kcheck.core.election.phases import of_brokers
+from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection, is_safe, only_aside
+from kcheck.core.election.scenarios import (
+    OF_METADATA,
+    Scenario,
+    badness,
+    in_doubt,
+    not_known,
+    of_start_all,
+    planned,
+    scenarios,
 )
-from kcheck.core.election.scenarios import OF_METADATA, Scenario, badness, in_doubt, not_known, planned, scenarios
-from kcheck.core.election.start_order import StartOrder
+from kcheck.core.election.start_order import NO_ORDER, StartOrder
 from kcheck.core.premises.facts import LogFacts
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
@@ -60,9 +63,10 @@ from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
-from kcheck.replicas.broker_gaps import failing_of, gaps_of
+from kcheck.replicas.broker_gaps import failing_of, gaps_of, is_out_of_place, mistaken_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
-from kcheck.replicas.elect import ElectionQuestion, choice_of
+from kcheck.replicas.elect import ElectionQuestion
+from kcheck.replicas.election_choice import choice_of
 from kcheck.replicas.election_output import require_whole
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.verbs.release import of_worse_end
@@ -128,6 +132,11 @@ class RunElection(Answer):
     def uncounted(self) -> tuple[JudgedPremise, ...]:
         """The premises whose losses no election counts."""
         return uncounted_premises(self.premises, self.of_cluster)
+
+    @property
+    def is_out_of_place(self) -> bool:
+        """True if disks or directories are in a wrong place. No broker should start before that is solved."""
+        return is_out_of_place(self.gaps, self.premises)
 
     @property
     def is_counted(self) -> bool:
@@ -391,20 +400,6 @@ def _brokers_of(election: PartitionElection) -> set[int]:
     return {*assigned, *(candidate.broker_id for candidate in election.candidates)}
 
 
-def _of_brokers(order: StartOrder, course: Course, brokers: set[int]) -> tuple[StartOrder, Course]:
-    """Return an order of starts, and what a person does meanwhile, of some brokers alone."""
-    steps = tuple(
-        phase._replace(stops=_only(phase.stops, brokers), starts=_only(phase.starts, brokers))
-        for phase in course.phases
-    )
-    phases = tuple(phase for phase in steps if phase.starts or phase.stops or phase.elects)
-    return order._replace(brokers=_only(order.brokers, brokers)), course._replace(phases=phases)
-
-
-def _only(numbers: tuple[int, ...], brokers: set[int]) -> tuple[int, ...]:
-    return tuple(number for number in numbers if number in brokers)
-
-
 def _with_all(premises: Sequence[JudgedPremise], more: Iterable[JudgedPremise]) -> tuple[JudgedPremise, ...]:
     """Return the premises with further ones, by id. What a broker's own files show already is said once."""
     known = {(row.id, row.broker_id, row.partition) for row in premises}
@@ -437,7 +432,9 @@ def _concluded(
     empty = None if wanted else why_empty(premises, here.image)
     own = {broker for row in wanted for broker in _brokers_of(row)}
     is_part = len(wanted) < len(elections)  # Then brokers without these partitions have no part in the answer.
-    shown_order, shown_course = _of_brokers(order, course, own) if is_part else (order, course)
+    shown_order, shown_course = of_brokers(order, course, own) if is_part else (order, course)
+    is_mistaken, is_apart = bool(mistaken_of(gaps, premises)), is_out_of_place(gaps, premises)
+    costs = of_start_all(costs) if is_apart else costs
     nothing = nothing_words([*gaps, *uncounted, *unreached], [*apart, *only_aside(elections), *failing], wanted)
     nothing = " ".join(filter(None, (nothing, Depth(run.depth).bound)))
     disks = by_disks(run, cluster, here, elections, premises, gaps, costs, has_rescue=rescue is not None)
@@ -458,17 +455,15 @@ def _concluded(
             shown_course,
             why_empty=empty,
             failing=failing,
+            is_mistaken=is_mistaken,
             uncounted=uncounted,
-            apart=[
-                *not_counted_words(apart),
-                *not_shown_words(cluster, wanted, run.depth, unreached),
-            ],
+            apart=[*not_counted_words(apart), *not_shown_words(cluster, wanted, run.depth, unreached)],
             nothing=nothing,
             is_all=not is_part,
             by_disks=None if are_shown(wanted, costs, here.starts, order.brokers) else disks.title,
         ),
         gaps=gaps,
-        order=shown_order,
+        order=NO_ORDER if is_apart else shown_order,
         scenarios=costs if rescue is None or rescue.verb is RescueVerb.NONE else not_known(costs, OF_METADATA),
         partitions=shown,
         partition_count=len(wanted),

@@ -68,6 +68,8 @@ def write_plan_of_run(
 ) -> tuple[str, ...]:
     """Write the plan into a directory; return the paths of its files. The page begins with the verdict.
 
+    If a disk is missing, the page only seeks that.
+
     UsageError if a file exists already or cannot be written. UsageError also if the directory is in a log dir or in the
     run.
     """
@@ -78,6 +80,9 @@ def write_plan_of_run(
     recovery = recovery_of(run, cluster, here, elections, order, uncounted, rescue, unserved, sought, out)
     recovery = recovery._replace(image=image)
     steps = steps_of(recovery)
+    absent = {number for part in elections for number in part.unknown_replicas} - cluster.brokers.keys()
+    if rescue is None and sought and absent and not here.incomplete_ok:  # As on disks, --dead leads to the others.
+        steps = tuple(step for step in steps if step.kind is RecoveryAction.BRING)
     context = PlanContext(
         recovery, resets_of(recovery), {}, {}, moved_places(run, cluster, steps), join(out, "aside"),
         sought=sought, save=shell_line(["kcheck", "recover", *recovery.paths, "--output-dir", FOLDER]),
@@ -86,7 +91,7 @@ def write_plan_of_run(
     head = (verdict, *recovery.uncounted, _BY_RUN)
     page = runbook(recovery, step_texts(context, steps), head, done, nodes_first(context, steps), place=absolute("."))
     with NewFiles(out, (), apart_from=(run.path,)) as files:
-        return write_texts(files, {**files_of(recovery), PAGE: page})
+        return write_texts(files, {**files_of(recovery, steps), PAGE: page})
 
 
 def moved_places(run: FleetRun, cluster: RunCluster, steps: Iterable[RecoveryStep]) -> dict[tuple[int, str], str]:

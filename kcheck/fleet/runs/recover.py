@@ -107,7 +107,8 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     start_all, plan, best = scenarios[START_ALL], scenarios["plan"], scenarios["best"]
     uncounted, first = election.uncounted, election.by_disks.first
     is_known, is_counted = start_all.offline_partitions is not None, election.is_counted
-    has_steps = bool(election.starts) and not first.log_dirs
+    is_open = bool(first.log_dirs) or election.is_out_of_place
+    has_steps = bool(election.starts) and not is_open
     words = (
         *uncounted_words(election.gaps, uncounted, election.worst_in_full, has_steps=has_steps),
         *not_counted_words(election.unserved),

@@ -35,7 +35,7 @@ def test_the_id_of_another_topic() -> None:
     (sentence,) = told("O", image(HERE, HERE))
     assert sentence == (
         "pay-0 has the topic id of orders, O: broker 1 refuses it; once it is to lead it, it does not lead some or all"
-        " of its other partitions; kcheck repair --adopt corrects the id"
+        " of its other partitions; the name of the directory or the id is wrong"
     )
 
 

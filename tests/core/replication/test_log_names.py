@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.replication.log_names import NamedLog, OtherName, other_names
+from kcheck.core.replication.log_names import NamedLog, OtherName, named_words, other_names
 from kcheck.model.entries import Offset
 from kcheck.model.names import TopicPartition
 
@@ -44,3 +44,22 @@ def test_partitions_with_the_same_batches(epoch: int) -> None:
 def test_a_directory_that_is_not_served_proves_nothing() -> None:
     renamed = log(3, OTHER, 7, is_served=False)
     assert dict(other_names([log(1, ONE, 7), renamed])) == {renamed: OtherName((ONE,), ((1, ONE),), ())}
+
+
+def test_a_partition_of_one_replica_is_exchanged() -> None:
+    """No other broker has its name. The other name of the same broker shows the exchange."""
+    alone, there = log(1, OTHER, 7), log(1, ONE, 8, is_served=False)
+    rows = [alone, there, log(2, ONE, 7), log(3, ONE, 7)]
+    found = dict(other_names(rows))
+    assert found == {
+        alone: OtherName((ONE,), ((2, ONE), (3, ONE)), ()),
+        there: OtherName((OTHER,), (), (2, 3)),
+    }
+    assert named_words(ONE, found[there]) == (
+        "t-1 has other records than on brokers 2 and 3; after an exchange, the right name is t-2"
+    )
+    unproven = dict(other_names(rows[:3]))
+    assert {row.holds for row in unproven.values()} == {(ONE, OTHER)}
+    assert named_words(ONE, unproven[there]).endswith("the right name is t-1 or t-2")
+    assert not dict(other_names([alone, log(1, ONE, 7), log(2, ONE, 7), log(3, ONE, 7)]))
+    assert not dict(other_names([alone, log(2, ONE, 7), log(3, ONE, 7)]))

@@ -11,12 +11,11 @@ import pytest
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts
-from kcheck.handouts.election_files import files_of
 from kcheck.handouts.group_resets import resets_of
 from kcheck.model.entries import Offset
 from tests.core.election.test_plans import candidate, election
 from tests.core.election.test_recovery_plan import recovery
-from tests.handouts.pages import page_of
+from tests.handouts.pages import files_for, page_of
 from tests.oracle.ask import IS_WHOLE, Ask
 from tests.oracle.clusters.diverged import class_of
 
@@ -38,7 +37,7 @@ def test_the_tools_read_the_files(version: str, tmp_path: Path, ask: Ask) -> Non
     """Every partition, its replicas in their order, and every offset of every group."""
     partitions = [_waiting(topic, number) for topic in TOPICS for number in (0, 11)]
     plan = recovery(*partitions, release=release(version), order=(3, 2))
-    files = files_of(plan)
+    files = files_for(plan)
     for name, text in files.items():
         (tmp_path / name).write_text(text, "utf-8")
     expected = {
@@ -79,7 +78,7 @@ def test_the_tools_know_the_commands(version: str, tmp_path: Path, ask: Ask) -> 
         *(_waiting(topic, 0) for topic in TOPICS), release=release(version), order=(3, 2), folder=str(tmp_path),
         kraft=version >= "3",
     )  # fmt: skip
-    for name, content in files_of(plan).items():
+    for name, content in files_for(plan).items():
         (tmp_path / name).write_text(content, "utf-8")
     text = page_of(plan)
     commands = [*_commands(text, version, tmp_path)]
