@@ -118,8 +118,9 @@ def _starts(
     first, more = order.brokers[0], [*_more_phases(course)]
     then = f" Then {', then '.join(more)}." if more else ""
     if order.together:
-        nodes = broker_names(order.together)
-        yield f"Start {nodes} together: they are controllers, and no leader is elected with fewer.{then}"
+        nodes, is_one = broker_names(order.together), len(order.together) == 1
+        why = "no other node is a controller" if is_one else "they are controllers, and no leader is elected with fewer"
+        yield f"Start {nodes} {'first' if is_one else 'together'}: {why}.{then}"
         return
     yield f"Start broker {first} first{_why_first(partitions, starts.get(first))}.{then}"
     if more and is_all and _is_any_order(partitions, course):

@@ -293,15 +293,17 @@ def _deletes_remotely(part: PartitionElection) -> bool:
 def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
     recovery = plan.recovery
     brokers = broker_names(step.brokers)
-    together = " together, because with fewer controllers none starts" if step.brokers == recovery.together else ""
+    fewer = " together, because with fewer controllers none starts"
+    first = agree(len(step.brokers), " first, because no other node is a controller", fewer)
+    is_first = step.brokers == recovery.together
     started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
     commands = (
         f"bin/kafka-server-start.sh -daemon {shell_word(plan.settings.get(number, 'config/server.properties'))}"
         for number in step.brokers
     )
     return StepText(
-        f"Start {brokers}{' again' if step.is_again else together}",
-        f"{_controllers(plan)}{_producers(recovery)}",
+        f"Start {brokers}{' again' if step.is_again else first if is_first else ''}",
+        f"{_controllers(plan, is_first=is_first)}{_producers(recovery)}",
         tuple(commands),
         f'server.log of {brokers} has "started (kafka.server.{started})", and this prints the same twice, 30 seconds'
         f" apart",
@@ -318,12 +320,12 @@ def _producers(recovery: Recovery) -> str:
     return "; no client connects before the last step" if any(phase.stops for phase in recovery.phases) else ""
 
 
-def _controllers(plan: PlanContext) -> str:
+def _controllers(plan: PlanContext, *, is_first: bool) -> str:
     """Return the condition before a broker starts, as the controllers first treat it as running."""
     recovery = plan.recovery
-    if recovery.together:
+    if is_first:
         return "no other node of the cluster runs"
-    if recovery.fenced:
+    if recovery.fenced or recovery.together:
         return "the controllers run"
     if recovery.kraft:
         return f"the controllers run, for longer than {_session(plan)}"

@@ -1,20 +1,20 @@
 """`kcheck elect`: who should lead each partition, in which order brokers should start, and what each way costs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple, Self
+from operator import attrgetter
+from typing import Self
 
-from kcheck.core.cluster.quorum import Quorum, quorum, started_together
+from kcheck.core.cluster.quorum import quorum
 from kcheck.core.election.balance import balanced
-from kcheck.core.election.early_elections import means_of
+from kcheck.core.election.choice import ElectionChoice, choice_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fences_alone, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.first_rescue import FirstRescue, RescueVerb
 from kcheck.core.election.misplaced import HeldLog, Misplaced, misplaced
-from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection, decided, is_safe, only_aside
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import (
@@ -24,7 +24,6 @@ from kcheck.core.election.scenarios import (
     badness,
     in_doubt,
     not_known,
-    planned,
     scenarios,
 )  # fmt: skip
 from kcheck.core.election.start_losses import RemovedAtStart
@@ -60,7 +59,7 @@ from kcheck.replicas.saved_records import SavedReplica, saved_row
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.startup.options import StartOptions
 from kcheck.survey.selection import require_match
-from kcheck.verbs.lost_metadata import rescue_first
+from kcheck.verbs.lost_metadata import rescue_first, rescue_if_lost
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
@@ -69,6 +68,7 @@ from kcheck.views.targets import Target, paths_of
 from kcheck.words import LISTED_MAX, broker_names, capital, counted
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
+_MAY_LOSE = attrgetter("may_lose_history")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,17 +93,6 @@ class ElectionQuestion:
     """The brokers whose newest disk is lost for good. Their old copy counts."""
     planned: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     """The settings that a plan changes, by broker; an empty value removes one."""
-
-
-class ElectionChoice(NamedTuple):
-    """The decisions for all partitions of a cluster together."""
-
-    partitions: tuple[PartitionElection, ...]
-    """The partitions with the leaders of the plan."""
-    order: StartOrder
-    """The order in which the brokers here should start."""
-    course: Course
-    """The steps of the operator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +157,8 @@ class ClusterElection(BrokerAnswer):
     """The records that brokers remove for good when they start, because their logs are corrupt."""
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before any start; None if none is needed."""
+    if_lost: FirstRescue | None = None
+    """The first rescue if controllers that are not here are lost; None with a majority here."""
     misplaced: tuple[Misplaced, ...] = ()
     """The directories that belong at another place."""
 
@@ -202,6 +193,7 @@ class ClusterElection(BrokerAnswer):
             or self.question.added
             or is_empty
             or self.uncounted
+            or self.unseen_history
             or self.unserved
             or self.is_misnamed
             or self.interrupted
@@ -220,6 +212,11 @@ class ClusterElection(BrokerAnswer):
         return uncounted_premises(self.premises, self.of_cluster)
 
     @property
+    def unseen_history(self) -> tuple[JudgedPremise, ...]:
+        """The premises without which controllers that are not here can elect another history."""
+        return tuple(row for row in self.premises if row.may_lose_history)
+
+    @property
     def is_misnamed(self) -> bool:
         """True if a directory has the name of another partition. Nothing is planned with its records."""
         return any(row.id == OWN_NAME for row in self.refuted)
@@ -228,7 +225,8 @@ class ClusterElection(BrokerAnswer):
     def nothing_words(self) -> str:
         """The words for no loss, which say how much of the cluster they are about."""
         rest = [*self.unserved, *filter(discards, self.repairs), *only_aside(self.of_cluster), *failing_of(self.gaps)]
-        return nothing_words([*self.gaps, *self.uncounted, *self.question.without], rest, self.partitions)
+        elsewhere = [*self.gaps, *self.uncounted, *self.unseen_history, *self.question.without]
+        return nothing_words(elsewhere, rest, self.partitions)
 
     def broker_of(self, target: Target) -> int | None:
         """Return the broker of a log dir; None for a directory that no broker loads, such as one moved aside."""
@@ -315,6 +313,7 @@ class ClusterElection(BrokerAnswer):
                     self.order, self.scenarios, self.partitions, self.gaps, kraft=self.kraft, verdict=self.verdict
                 ),
                 **controller_row(self.image, kraft=self.kraft),
+                "if_lost": None if self.if_lost is None else self.if_lost.sentence,
                 "running_in_metadata": self.fenced,
                 "repairs": tuple(map(repair_row, self.repairs)),
                 "saved": tuple(map(saved_row, self.saved)),
@@ -386,27 +385,27 @@ def _decided(
     apart = apart if len(shown) == len(elections) else ()
     uncounted, unserved = uncounted_premises(directories.premises, elections), only_aside(elections)
     removed = directories.removed(elections)
+    elsewhere = [*gaps, *uncounted, *filter(_MAY_LOSE, directories.premises), *question.without]
     words = verdict(
         shown, cluster.starts, order, course, failing=failing, is_mistaken=is_mistaken, is_all=shown == elections,
         why_empty=why_empty(directories.premises, image), uncounted=uncounted,
         apart=[*not_counted_words(apart), *(f"{capital(row)}." for row in readable_words(removed))],
-        nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *unserved, *failing], shown),
+        nothing=nothing_words(elsewhere, [*apart, *unserved, *failing], shown),
     )  # fmt: skip
     rescue = rescue_first(
         arguments, question.metadata, question.dead, copies=directories.copies, premises=directories.premises,
         starts=bool(cluster.starts), kraft=directories.kraft,
     )  # fmt: skip
+    is_open = rescue is None and interrupted is None
+    lost = rescue_if_lost(arguments, question.metadata, question.dead, directories.copies) if is_open else None
     compared = scenarios(shown, cluster.starts, order.brokers)
     if interrupted is not None:
         rescue, order = None, order._replace(is_proven=False)
         words = f"The best order of starts and its loss are not known: {interrupted}."
-    is_unknown = interrupted is not None or (not elections and image is None)
     if is_mistaken or any(row.id == OWN_NAME for row in uncounted):
         compared = tuple(row if row.name == START_ALL else row._replace(lost=NOT_KNOWN) for row in compared)
-    if is_unknown or (rescue is not None and all(row.recommended is None for row in shown)):
-        compared = not_known(compared)
-    elif rescue is not None and rescue.verb is not RescueVerb.NONE:
-        compared = not_known(compared, OF_METADATA)
+    is_unknown = interrupted is not None or (not elections and image is None)
+    compared = _as_known(compared, shown, rescue, is_unknown=is_unknown)
     return ClusterElection(
         release=release,
         kraft=directories.kraft,
@@ -417,6 +416,7 @@ def _decided(
         fenced=cluster.fenced,
         verdict=words if rescue is None else rescue.sentence,
         rescue=rescue,
+        if_lost=lost,
         unserved=apart,
         removed=removed,
         gaps=gaps,
@@ -438,6 +438,15 @@ def _decided(
     )
 
 
+def _as_known(
+    compared: tuple[Scenario, ...], shown: Iterable[PartitionElection], rescue: FirstRescue | None, *, is_unknown: bool
+) -> tuple[Scenario, ...]:
+    """Return the courses without the amounts that depend on metadata which a rescue brings back."""
+    if is_unknown or (rescue is not None and all(row.recommended is None for row in shown)):
+        return not_known(compared)
+    return compared if rescue is None or rescue.verb is RescueVerb.NONE else not_known(compared, OF_METADATA)
+
+
 def _elections(
     directories: PartitionDirectories, cluster: ClusterHere
 ) -> tuple[tuple[PartitionElection, ...], tuple[Misplaced, ...], str | None]:
@@ -454,22 +463,6 @@ def _elections(
     elections = tuple(election for election in every if election.is_of_cluster)
     decided_together = in_doubt(elections if image is None else balanced(elections, image))
     return decided_together, misplaced(every, held), interrupted
-
-
-def choice_of(
-    starts: Mapping[int, BrokerStart],
-    release: Release,
-    controllers: Quorum | None,
-    elections: tuple[PartitionElection, ...],
-) -> ElectionChoice:
-    """Return the cheapest order of the brokers, and the leaders of the resulting plan."""
-    together = () if controllers is None else started_together(controllers, sorted(starts))
-    means = means_of(elections, release, at_once=max(1, len(together)))
-    order = order_of_starts(elections, starts, means)
-    if controllers is not None:
-        order = order.after(started_together(controllers, order.brokers))
-    course = course_of(elections, order.brokers, starts, means)
-    return ElectionChoice(planned(elections, starts, order.brokers, course.means), order, course)
 
 
 def _cluster_here(
