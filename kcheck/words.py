@@ -3,6 +3,7 @@
 Every text names offsets as `offsets 50-66`, both ends included, and times as ISO 8601.
 """
 
+import re
 import shlex
 from collections.abc import Collection, Iterable, Sequence
 from datetime import MAXYEAR, UTC, date, datetime, timedelta
@@ -17,6 +18,8 @@ NAMED_MAX = 3
 LISTED_MAX = 10
 """A finding names at most this many things of one kind, and counts the others."""
 
+_WORD = re.compile(r"[A-Za-z][a-z]*(?:[-'][a-z]+)*[,.:;]?(?: |$)")
+"""A word of English at the begin of a text."""
 _NAME_SIZE_MAX = 300
 _SHORT_SIZE = 60
 _DIFFERENCE_COUNT = 8
@@ -24,13 +27,13 @@ _TO_CHANGE = "--kafka RELEASE to change"
 
 
 def capital(text: str) -> str:
-    """Return a text as the begin of a sentence."""
-    return f"{text[:1].upper()}{text[1:]}"
+    """Return a text as the begin of a sentence. Names, such as `orders-1` or `log.dirs`, stay."""
+    return f"{text[:1].upper()}{text[1:]}" if _WORD.match(text) else text
 
 
 def within(text: str) -> str:
     """Return a sentence as a part of another one; the begin of `capital`."""
-    return f"{text[:1].lower()}{text[1:]}"
+    return f"{text[:1].lower()}{text[1:]}" if _WORD.match(text) else text
 
 
 def moment(value: object) -> str:

@@ -9,6 +9,7 @@ from kcheck.model.evidence import OtherEnd, Reason, ReleaseEvidence
 from kcheck.model.loss import LostRecords
 from kcheck.words import (
     agree,
+    capital,
     counted,
     date_words,
     epoch_words,
@@ -25,6 +26,7 @@ from kcheck.words import (
     shell_line,
     some_of,
     some_reasons,
+    within,
 )
 
 REASONS = (Reason("topic ids", "data", 1, "2.8", None),)
@@ -226,3 +228,18 @@ def test_the_other_end_of_a_range_of_releases() -> None:
 def test_a_duration_is_in_seconds_where_it_is_whole() -> None:
     """Otherwise in milliseconds."""
     assert [milliseconds_words(count) for count in (3000, 1500)] == ["3 s", "1500 ms"]
+
+
+@pytest.mark.parametrize(
+    "name", ["orders-1", "log.dirs", "broker-1/data", "out/saved", "__consumer_offsets-0", "KRaft"]
+)
+def test_a_name_at_the_begin_of_a_sentence_stays(name: str) -> None:
+    """Topics differ by case, and so do files."""
+    assert (capital(f"{name} is"), within(f"{name} is")) == (f"{name} is", f"{name} is")
+
+
+@pytest.mark.parametrize("text", ["no disk", "out-of-sync replicas", "nothing", "then, later", "a broker's disk"])
+def test_a_sentence_begins_with_a_capital(text: str) -> None:
+    """And becomes a part of another one again."""
+    begun = capital(text)
+    assert (begun[0], begun[1:], within(begun)) == (text[0].upper(), text[1:], text)

@@ -68,3 +68,13 @@ def complete(answer_of: "Callable[[], WithFindings]") -> "WithFindings":
 def texts_of(paths: Iterable[Path]) -> list[str]:
     """Return paths as texts."""
     return [os.fspath(path) for path in paths]
+
+
+def metadata_for(paths: list[str], named: Iterable[Path]) -> tuple[str, ...]:
+    """Return the metadata that the user names, else ZooKeeper's data in the folders among the paths."""
+    texts = tuple(texts_of(named))
+    if texts:
+        return texts
+    from kcheck.views.zookeeper_beside import zookeeper_beside
+
+    return zookeeper_beside(paths)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kcheck.api.answers import Path, compared, complete, release, texts_of
+from kcheck.api.answers import Path, compared, complete, metadata_for, release, texts_of
 from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
 from kcheck.model.report import EVERY_PARTITION, PartitionFilter
@@ -72,7 +72,8 @@ def check(
     from kcheck.replicas.coordinators import CoordinatorCheck
     from kcheck.verbs.check import check as verb
 
-    texts, level, named = texts_of(paths), parse_depth(depth), tuple(texts_of(metadata))
+    texts, level = texts_of(paths), parse_depth(depth)
+    named = metadata_for(texts, metadata)
 
     def answer(chosen: Release) -> "CheckReport":
         return verb(
@@ -108,7 +109,8 @@ def predict(
     from kcheck.verbs.predict import predict as verb
     from kcheck.views.broker_settings import settings_of
 
-    texts, named = texts_of(paths), tuple(texts_of(metadata))
+    texts = texts_of(paths)
+    named = metadata_for(texts, metadata)
 
     def answer(chosen: Release) -> "Prediction":
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
@@ -170,7 +172,8 @@ def overview(
     from kcheck.views.broker_settings import settings_of
     from kcheck.views.log_dir import LogDirs
 
-    texts, named = texts_of(paths), tuple(texts_of(metadata))
+    texts = texts_of(paths)
+    named = metadata_for(texts, metadata)
 
     def answer(chosen: Release) -> "Overview":
         settings = settings_of(texts, None, (), chosen)
@@ -268,7 +271,7 @@ def repair(
         chosen = release(kafka, paths=texts, config=config)
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
         named = None if config is None else os.fspath(config)
-        options = StartOptions(None, settings, chosen, partitions, metadata=tuple(texts_of(metadata)), config=named)
+        options = StartOptions(None, settings, chosen, partitions, metadata=metadata_for(texts, metadata), config=named)
         place = None if store is None else os.fspath(store)
         return verb(
             texts, texts_of(against), options, accept_loss=accept_loss, tidy=tidy, adopt=adopt, store=place, keep=every

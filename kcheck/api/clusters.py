@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kcheck.api.answers import Path, compared, complete, release, texts_of
+from kcheck.api.answers import Path, compared, complete, metadata_for, release, texts_of
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
@@ -66,7 +66,8 @@ def truncation(
     from kcheck.replicas.truncation import truncation as verb
 
     election = Election(leader=None if leader is None else str(leader), leader_epoch=leader_epoch, live=live)
-    texts, named = texts_of(replicas), tuple(texts_of(metadata))
+    texts = texts_of(replicas)
+    named = metadata_for(texts, metadata)
 
     def answer(chosen: Release) -> "Truncation":
         return verb(texts, election, wanted=partitions, release=chosen, metadata=named)
@@ -84,6 +85,7 @@ def _numbers(name: str, values: Iterable[int]) -> tuple[int, ...]:
 
 
 def _question(
+    texts: list[str],
     metadata: Iterable[Path],
     config: Path | None,
     *,
@@ -97,7 +99,7 @@ def _question(
     return ElectionQuestion(
         dead=_numbers("dead", dead),
         incomplete_ok=incomplete_ok,
-        metadata=tuple(texts_of(metadata)),
+        metadata=metadata_for(texts, metadata),
         aside=tuple(texts_of(aside)),
         config=None if config is None else os.fspath(config),
     )
@@ -121,7 +123,8 @@ def tiered(
     """
     from kcheck.verbs.tiered import tiered as verb
 
-    texts, named = texts_of(replicas), tuple(texts_of(metadata))
+    texts = texts_of(replicas)
+    named = metadata_for(texts, metadata)
     place = None if store is None else os.fspath(store)
 
     def answer(chosen: Release) -> "Tiered":
@@ -162,7 +165,7 @@ def elect(
     folder = None if out is None else os.fspath(out)
     require_whole(partitions, folder)
     texts = texts_of(brokers)
-    question = _question(metadata, config, dead=dead, incomplete_ok=incomplete_ok, aside=aside)
+    question = _question(texts, metadata, config, dead=dead, incomplete_ok=incomplete_ok, aside=aside)
     elected = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
     elected = elected if save_lost is None else with_saved(elected, os.fspath(save_lost))
     return elected if folder is None else with_election_plan(elected, folder)
@@ -188,7 +191,7 @@ def recover(
     from kcheck.plans.recovery_output import with_plan
 
     texts = texts_of(brokers)
-    question = _question(metadata, config, dead=dead, incomplete_ok=incomplete_ok, aside=aside)
+    question = _question(texts, metadata, config, dead=dead, incomplete_ok=incomplete_ok, aside=aside)
     answer = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
     return answer if out is None else with_plan(answer, os.fspath(out))
 
@@ -207,7 +210,8 @@ def recovery_progress(
     """
     from kcheck.plans.next_step import next_step
 
-    texts, folder, question = texts_of(brokers), os.fspath(plan), _question(metadata, config)
+    texts, folder = texts_of(brokers), os.fspath(plan)
+    question = _question(texts, metadata, config)
     return compared(kafka, texts, lambda chosen: next_step(folder, texts, question, wanted=partitions, release=chosen))
 
 
@@ -313,7 +317,7 @@ def recover_topic(
     from kcheck.plans.recover_topic import recover_topic as verb
 
     texts = texts_of(brokers)
-    question = TopicQuestion(name=topic, metadata=tuple(texts_of(metadata)), topic_id=topic_id, force=force)
+    question = TopicQuestion(name=topic, metadata=metadata_for(texts, metadata), topic_id=topic_id, force=force)
     answer = complete(lambda: verb(texts, question, release=release(kafka, paths=texts)))
     return answer if out is None else answer.with_plan(os.fspath(out))
 
@@ -331,7 +335,8 @@ def verify(
     """
     from kcheck.replicas.verification import verify as verb
 
-    texts, folder, named = texts_of(brokers), os.fspath(plan), tuple(texts_of(metadata))
+    texts, folder = texts_of(brokers), os.fspath(plan)
+    named = metadata_for(texts, metadata)
 
     def answer(chosen: Release) -> "Verification":
         return verb(folder, texts, wanted=partitions, release=chosen, metadata=named)

@@ -15,7 +15,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Arrow's own pool takes a fifth more memory in a fleet scan and saves no time.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 # kcheck's values form no reference cycles; searching for some took a sixth of every start.
-gc.set_threshold(100_000)
+gc.set_threshold(1_000_000)
 # At exit Python would search twice more.
 atexit.register(gc.freeze)
 

@@ -34,7 +34,7 @@ def check(
     partitions, release = common.wanted(), common.release(paths)
     start = time.perf_counter()
     with at_length(progress, nice=nice, quiet=common.output_options.quiet) as shown:
-        reading = ReadOptions(jobs=processes, span=span, tell=shown.tell)
+        reading = ReadOptions(jobs=processes, span=span, tell=shown.tell if shown.is_on else None)
         answer = api.check(
             *paths, depth=depth, as_kind=as_kind, reading=reading, metadata=metadata or (), partitions=partitions,
             config=common.config, kafka=release,

@@ -16,13 +16,14 @@ OWN = "Options"
 """The title of the options that only this command has."""
 _TITLES = {
     "Simulated start": ("--clean", "--define", "--metadata"),
+    "Topic names": ("--pseudonyms", "--share", "--translate"),
     "Reading": ("--depth", "--jobs", "--nice", "--since", "--until"),
     "Partitions": ("--topic", "--partition"),
     "Kafka release": ("--kafka", "--ibp", "--message-format", "--config", "--server-log"),
     "Findings": ("--select", "--ignore", "--severity", "--fail-on", "--all"),
     "Output": ("--format", "--output", "--color", "--quiet", "--progress", "--exit-zero", "--help"),
 }
-"""The groups of options that several commands share."""
+"""The groups of options that are no own options of a command; most are shared by several."""
 SHORT = ("Partitions", "Kafka release", "Findings", "Output")
 """The groups that the short help shows in one line."""
 _GROUP_OF = {name: title for title, names in _TITLES.items() for name in names}

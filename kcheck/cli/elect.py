@@ -106,7 +106,10 @@ def elect(
         partitions=partitions,
         kafka=release,
     )
-    common.write_whole(answer.report(), failed=lambda: not answer.is_safe and fail_on.rank <= Severity.ERROR.rank)
+    common.write_whole(
+        answer.report(),
+        failed=lambda: (not answer.is_safe or answer.is_unregistered) and fail_on.rank <= Severity.ERROR.rank,
+    )
 
 
 def _logs_wanted(run: str, cluster: str | None) -> UsageError:

@@ -1,9 +1,9 @@
 """Man pages from the help of the commands, by the path of each below `share`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck import __version__
-from kcheck.cli.command_tree import Command, Option, command_tree
+from kcheck.cli.command_tree import OWN, Command, Option, command_tree
 from kcheck.cli.environment import FILES, VARIABLES
 from kcheck.core.releases.releases import AS_OF
 
@@ -16,6 +16,11 @@ def pages() -> dict[str, str]:
 
 def _title(command: Command) -> str:
     return "-".join(command.path)
+
+
+def _page_name(key: str) -> str:
+    """Return the name of the page of a command, such as `fleet scan`."""
+    return f"kcheck-{key.replace(' ', '-')}"
 
 
 def _page(command: Command, root: Command, by_path: Command) -> str:
@@ -36,14 +41,16 @@ def _page(command: Command, root: Command, by_path: Command) -> str:
         lines += [".SH COMMANDS"]
         for below in command.commands:
             lines += [".TP", f"\\fB{_text(' '.join(below.path[1:]))}\\fR", _line(below.short)]
-    lines += [*_section("ARGUMENTS", command.arguments), *_section("OPTIONS", command.options)]
+    lines += _section("ARGUMENTS", {OWN: command.arguments}) + _section("OPTIONS", command.groups)
     if is_root:
-        lines += _section("OPTIONS WITH A PATH", by_path.options)
+        lines += _section("OPTIONS WITH A PATH", by_path.groups)
     if is_root or not command.commands:
         lines += _sections_of_help(by_path if is_root else command)
     above = () if is_root else tuple(one for one in root.walk() if command in one.commands)
-    others = (*above, *command.commands)
-    lines += [".SH SEE ALSO", *_references(_title(other) for other in others)]
+    named = [_title(other) for other in (*above, *command.commands)]
+    lines += [".SH SEE ALSO", *_references(dict.fromkeys((*named, *map(_page_name, command.see_also))))]
+    if command.guide:
+        lines += [".PP", _line(command.guide)]
     return "\n".join(lines) + "\n"
 
 
@@ -71,8 +78,12 @@ def _synopsis(command: Command, typed: str = "") -> Iterator[str]:
     yield f"\\fB{_text(typed or ' '.join(command.path))}\\fR {_text(command.usage)}"
 
 
-def _section(title: str, options: Iterable[Option]) -> list[str]:
-    lines = [part for option in options for part in (".TP", f"\\fB{_text(option.shown)}\\fR", _line(option.words))]
+def _section(title: str, groups: Mapping[str, Iterable[Option]]) -> list[str]:
+    """Return a section with the options in their groups."""
+    lines: list[str] = []
+    for group, options in groups.items():
+        rows = [part for option in options for part in (".TP", f"\\fB{_text(option.shown)}\\fR", _line(option.words))]
+        lines += [f".SS {group}", *rows] if rows and group != OWN else rows
     return [f".SH {title}", *lines] if lines else []
 
 

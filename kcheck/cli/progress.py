@@ -23,7 +23,8 @@ class RedrawnLine:
         self._drawn = 0
         self._start = self._next = time.monotonic()
         is_drawable = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._is_on = (not quiet if wanted is None else wanted) and is_drawable
+        self.is_on: bool = (not quiet if wanted is None else wanted) and is_drawable
+        """True on a terminal, unless the user wants no line."""
 
     def __enter__(self) -> Self:
         """Draw nothing yet."""
@@ -41,7 +42,7 @@ class RedrawnLine:
 
     def _is_due(self) -> bool:
         now = time.monotonic()
-        is_due = self._is_on and now >= self._next
+        is_due = self.is_on and now >= self._next
         if is_due:
             self._next = now + _INTERVAL
         return is_due

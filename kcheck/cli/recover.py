@@ -75,9 +75,7 @@ def recover(
         partitions=common.wanted(),
         kafka=common.release(brokers),
     )
-    common.write_whole(
-        answer.report(), failed=lambda: not answer.start_of_all.is_safe and fail_on.rank <= Severity.ERROR.rank
-    )
+    common.write_whole(answer.report(), failed=lambda: not answer.is_safe and fail_on.rank <= Severity.ERROR.rank)
 
 
 def _next(common: Common, arguments: list[str], metadata: list[str], fail_on: Severity) -> None:

@@ -63,15 +63,7 @@ class Directory(ABC):
 
         The index of an active segment is mostly preallocated space.
         """
-        with self.open(name) as source:
-            if source.size <= HOLE_SIZE_MIN:
-                data = read(source, source.size)
-                return Filled(data, len(data))
-            filled = source.filled_size() if isinstance(source, _KnowsHoles) else source.size
-            if filled > SMALL_FILE_SIZE_MAX:
-                raise too_large(filled)
-            data = read(source, filled)
-            return Filled(data, source.size if len(data) == filled else len(data))
+        return filled(self.open(name))
 
     def read_whole(self, name: str, size_max: int | None = None) -> bytes:
         """Return the bytes of a small file; UnreadableError if it is larger than `size_max` or cannot be read."""
@@ -87,6 +79,19 @@ class _KnowsHoles(Protocol):
 
     def filled_size(self) -> int:
         """Return the offset of the hole; the size if there is no known hole."""
+
+
+def filled(opened: AbstractContextManager[Source]) -> Filled:
+    """Return an open file without the hole at its end."""
+    with opened as source:
+        if source.size <= HOLE_SIZE_MIN:
+            data = read(source, source.size)
+            return Filled(data, len(data))
+        size = source.filled_size() if isinstance(source, _KnowsHoles) else source.size
+        if size > SMALL_FILE_SIZE_MAX:
+            raise too_large(size)
+        data = read(source, size)
+        return Filled(data, source.size if len(data) == size else len(data))
 
 
 def read(source: Source, size: int) -> bytes:

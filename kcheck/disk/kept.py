@@ -5,11 +5,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import local
 from typing import Any, TypeVar
 
-from kcheck.disk.directory import HOLE_SIZE_MIN, read
+from kcheck.disk.directory import HOLE_SIZE_MIN, filled, read
 from kcheck.disk.listing import Listing
-from kcheck.disk.local import LOCAL, LocalDirectory, LocalTree
-from kcheck.model.names import IsStranger
-from kcheck.model.source import SHORT_SIZE_MAX, BytesSource, Source
+from kcheck.disk.local import LOCAL, LocalDirectory, LocalTree, OpenedFile, listed
+from kcheck.model.names import IsStranger, is_stranger
+from kcheck.model.rights import PlainOwners
+from kcheck.model.source import SHORT_SIZE_MAX, BytesSource, Filled, Source
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -23,10 +24,13 @@ _KEPT_SIZE = 320
 class KeptTree(LocalTree):
     """The files of this machine as a command saw them first; what is refused is asked again."""
 
-    __slots__ = ("_files", "_left", "_listings", "answers")
+    __slots__ = ("_files", "_left", "_listings", "_same", "answers", "owners")
 
     def __init__(self) -> None:
         self.answers: dict[Hashable, Any] = {}
+        self.owners: dict[str, PlainOwners] | None = None
+        """The owners of files by directory; None unless a premise asks for owners."""
+        self._same: dict[PlainOwners, PlainOwners] = {}
         self._listings: dict[tuple[str, IsStranger], Listing] = {}
         self._files: dict[str, bytes] = {}
         self._left = _SIZE_MAX
@@ -43,6 +47,11 @@ class KeptTree(LocalTree):
             self._listings[path, strange] = super().listing(path, strange)
         return self._listings[path, strange]
 
+    def note_owners(self, path: str, owners: PlainOwners) -> None:
+        """Keep the owners of a directory."""
+        if self.owners is not None:
+            self.owners[path] = self._same.setdefault(owners, owners)
+
     def kept(self, path: str) -> bytes | None:
         """Return the bytes of a small file that was read before."""
         return self._files.get(path)
@@ -58,39 +67,67 @@ class KeptTree(LocalTree):
 class KeptDirectory(LocalDirectory):
     """A directory of a `KeptTree`: indexes and other small files are read once, `.log` files each time."""
 
-    __slots__ = ("_folder", "_tree")
+    __slots__ = ("_folder", "_sizes", "_tree")
 
     def __init__(self, tree: KeptTree, path: str, *, follow: bool) -> None:
         super().__init__(path, follow=follow)
         self._folder = self._prefix
         self._tree = tree
+        self._sizes: dict[str, int] = {}
+
+    def __exit__(self, *error: object) -> None:
+        self._sizes = {}
+        super().__exit__(*error)
+
+    def listing(self) -> Listing:
+        """Return its names as `Directory.listing`, and note the owners of its files."""
+        if self._tree.owners is None or self.path in self._tree.owners:
+            return super().listing()
+        listing, owners = listed(self.path, is_stranger, self._at, self._sizes)
+        if owners is not None:
+            self._tree.note_owners(self.path, owners)
+        return listing
+
+    def readable_size(self, name: str) -> int:
+        """Return the size of a file as `Directory.readable_size`; in a `with` block, the size at the listing."""
+        size = self._sizes.get(name)
+        return super().readable_size(name) if size is None else size
 
     def read_short(self, name: str) -> bytes | None:
         """Return a file as `Files.read_short`."""
-        if name.endswith(".log"):
-            return LocalDirectory.read_short(self, name)
-        path = self._folder + name
-        data = self._tree.kept(path)
-        if data is None:
-            data = LocalDirectory.read_short(self, name)
-            if data is not None:
-                self._tree.keep(path, data)
-        return data if data is None or len(data) <= SHORT_SIZE_MAX else None
+        found = self._kept_or_opened(name)
+        if isinstance(found, bytes):
+            return found if len(found) <= SHORT_SIZE_MAX else None
+        with found as source:
+            return read(source, source.size) if source.size <= SHORT_SIZE_MAX else None
+
+    def read_filled(self, name: str) -> Filled:
+        """Return a file without the hole at its end, as `Directory.read_filled`."""
+        found = self._kept_or_opened(name)
+        return Filled(found, len(found)) if isinstance(found, bytes) else filled(found)
 
     def open(self, name: str) -> AbstractContextManager[Source]:
         """Open a file as `Directory.open`."""
+        found = self.opened(name) if name.endswith(".log") else self._kept_or_opened(name)
+        return nullcontext(BytesSource(found)) if isinstance(found, bytes) else found
+
+    def _kept_or_opened(self, name: str) -> bytes | OpenedFile:
+        """Return the bytes of a small file, read once; a larger file is open."""
         if name.endswith(".log"):
-            return self.opened(name)
+            return self.short_or_opened(name)
         path = self._folder + name
         data = self._tree.kept(path)
         if data is None:
-            opened = self.opened(name)
-            if opened.source.size > HOLE_SIZE_MIN:
-                return opened
-            with opened as source:
-                data = read(source, source.size)
+            found = self.short_or_opened(name)
+            if isinstance(found, bytes):
+                data = found
+            elif found.source.size > HOLE_SIZE_MIN:
+                return found
+            else:
+                with found as source:
+                    data = read(source, source.size)
             self._tree.keep(path, data)
-        return nullcontext(BytesSource(data))
+        return data
 
 
 _LOOKING = local()
@@ -113,6 +150,19 @@ def one_look() -> Iterator[None]:
         yield
     finally:
         _LOOKING.tree = before
+
+
+def expect_owners() -> None:
+    """Let the listings of this command note the owners of files, for the premises of the next start."""
+    tree = local_tree()
+    if isinstance(tree, KeptTree) and tree.owners is None:
+        tree.owners = {}
+
+
+def noted_owners(path: str) -> PlainOwners | None:
+    """Return the owners of the files of a directory at its listing; None if unknown."""
+    tree = local_tree()
+    return tree.owners.get(path) if isinstance(tree, KeptTree) and tree.owners is not None else None
 
 
 def once(ask: Callable[[str, A], T], path: str, more: A) -> T:

@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Self
 
-from kcheck.disk.directory import Directory
+from kcheck.disk.directory import Directory, filled, read
 from kcheck.disk.listing import Listing, leave_out, with_few_strangers
 from kcheck.disk.refusals import MISSING, note_refusal, readable, unreadable
 from kcheck.disk.tree import Tree
 from kcheck.model.names import IsStranger, is_stranger
-from kcheck.model.source import SHORT_SIZE_MAX, DirectoryEntries, Source
+from kcheck.model.rights import PlainOwners
+from kcheck.model.source import SHORT_SIZE_MAX, DirectoryEntries, Filled, Source
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 COUNT_MAX = 10_000
@@ -25,6 +26,8 @@ _NOT_REGULAR = "not a regular file"
 _WORDS: dict[int | None, str] = {errno.ENXIO: _NOT_REGULAR}
 """The system's error for a socket."""
 _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+MODE_BITS = 0o7777
+"""The bits that stat.S_IMODE keeps."""
 
 
 class LocalFile:
@@ -67,29 +70,17 @@ class LocalFile:
 class OpenedFile:
     """An open regular file for a `with` block; gives its `source`.
 
-    `at` is the descriptor of a directory; the path is then a name in it. An OSError inside of the block becomes an
-    UnreadableError.
+    `at` is the descriptor of a directory; the path is then a name in this directory. `descriptor` is the open file. An
+    OSError inside of the block becomes an UnreadableError.
     """
 
     __slots__ = ("_file", "_folder", "_path", "source")
 
-    def __init__(self, path: str, *, follow: bool, at: int | None = None, folder: str = "") -> None:
-        flags = _FLAGS & ~_NOFOLLOW if follow else _FLAGS
+    def __init__(
+        self, path: str, *, follow: bool, at: int | None = None, folder: str = "", descriptor: int | None = None
+    ) -> None:
         self._path, self._folder = path, folder
-        try:
-            try:
-                self._file = os.open(path, flags | _NOATIME, dir_fd=at)
-            except PermissionError:
-                # Only the owner may use O_NOATIME.
-                self._file = os.open(path, flags, dir_fd=at)
-        except OSError as error:
-            if error.errno == errno.ELOOP:
-                raise _of_link(path, at) from error
-            if error.errno in _WORDS:
-                raise UnreadableError(_WORDS[error.errno]) from error
-            raise self._unreadable(error) from error
-        except ValueError as error:
-            raise self._unreadable(error) from error
+        self._file: int = self._opened(path, follow=follow, at=at) if descriptor is None else descriptor
         try:
             status = os.fstat(self._file)
         except OSError as error:
@@ -99,6 +90,23 @@ class OpenedFile:
             os.close(self._file)
             raise UnreadableError(_NOT_REGULAR)
         self.source: LocalFile = LocalFile(self._file, status.st_size)
+
+    def _opened(self, path: str, *, follow: bool, at: int | None) -> int:
+        flags = _FLAGS & ~_NOFOLLOW if follow else _FLAGS
+        try:
+            try:
+                return os.open(path, flags | _NOATIME, dir_fd=at)
+            except PermissionError:
+                # Only the owner may use O_NOATIME.
+                return os.open(path, flags, dir_fd=at)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise _of_link(path, at) from error
+            if error.errno in _WORDS:
+                raise UnreadableError(_WORDS[error.errno]) from error
+            raise self._unreadable(error) from error
+        except ValueError as error:
+            raise self._unreadable(error) from error
 
     def _unreadable(self, error: OSError | ValueError) -> UnreadableError:
         return unreadable(error, os.path.join(self._folder, self._path))
@@ -138,7 +146,7 @@ class LocalDirectory(Directory):
 
     def listing(self) -> Listing:
         """Return its names as `Directory.listing`."""
-        return _listed(self.path, is_stranger, self._at)
+        return listed(self.path, is_stranger, self._at)[0]
 
     def entries(self) -> DirectoryEntries:
         """Return its names as `Directory.entries`."""
@@ -153,19 +161,33 @@ class LocalDirectory(Directory):
         folder = "" if self._at is None else self.path
         return OpenedFile(self._prefix + name, follow=self._follow, at=self._at, folder=folder)
 
-    def read_short(self, name: str) -> bytes | None:
-        """Return a complete file, as `Files.read_short`, mostly with one read and without its status."""
+    def short_or_opened(self, name: str) -> bytes | OpenedFile:
+        """Return a complete short file, mostly with one read and without its status; a larger file is open."""
         try:
             descriptor = os.open(self._prefix + name, _FLAGS | _NOATIME, dir_fd=self._at)
         except (OSError, ValueError):
-            return super().read_short(name)  # It says why.
+            return self.opened(name)  # It says why.
         try:
             data = os.pread(descriptor, SHORT_SIZE_MAX + 1, 0)
         except OSError:
-            return super().read_short(name)
-        finally:
-            os.close(descriptor)
-        return data if len(data) <= SHORT_SIZE_MAX else None
+            data = b""
+        if not 0 < len(data) <= SHORT_SIZE_MAX:  # A device can look like an empty file.
+            return OpenedFile(name, follow=False, folder=self.path, descriptor=descriptor)
+        os.close(descriptor)
+        return data
+
+    def read_short(self, name: str) -> bytes | None:
+        """Return a complete file, as `Files.read_short`."""
+        found = self.short_or_opened(name)
+        if isinstance(found, bytes):
+            return found
+        with found as source:
+            return read(source, source.size) if source.size <= SHORT_SIZE_MAX else None
+
+    def read_filled(self, name: str) -> Filled:
+        """Return a file without the hole at its end, as `Directory.read_filled`."""
+        found = self.short_or_opened(name)
+        return Filled(found, len(found)) if isinstance(found, bytes) else filled(found)
 
     def readable_size(self, name: str) -> int:
         """Return the size of a file as `Directory.readable_size`."""
@@ -199,7 +221,7 @@ class LocalTree(Tree):
 
     def listing(self, path: str, strange: IsStranger | None = None) -> Listing:
         """Return the names in a directory as `Tree.listing`."""
-        return _listed(path, strange)
+        return listed(path, strange)[0]
 
     @readable
     def states(self, path: str) -> list[tuple[str, object, int, object]]:
@@ -282,9 +304,16 @@ def _open_directory(path: str) -> int:
         raise unreadable(error, path) from error
 
 
-def _listed(path: str, strange: IsStranger | None, at: int | None = None) -> Listing:
-    """Return the names in a directory, by its descriptor if it is open; UnreadableError if it cannot be listed."""
+def listed(
+    path: str, strange: IsStranger | None, at: int | None = None, sizes: dict[str, int] | None = None
+) -> tuple[Listing, PlainOwners | None]:
+    """Return the names in a directory, by its descriptor if open; UnreadableError if that fails.
+
+    With `sizes` also the owners and modes of regular files, None if a file left meanwhile. `sizes` gets the size of
+    each `.log` with read permission for everybody.
+    """
     files, directories, others = set[str](), list[str](), list[str]()
+    owners, segments, is_complete = set[tuple[int, int, int]](), 0, sizes is not None
     strangers, count_max = 0, COUNT_MAX
     try:
         with os.scandir(path if at is None else at) as entries:
@@ -292,6 +321,18 @@ def _listed(path: str, strange: IsStranger | None, at: int | None = None) -> Lis
                 name = entry.name
                 if entry.is_file(follow_symlinks=False):
                     files.add(name)
+                    if sizes is not None:
+                        try:
+                            status = entry.stat(follow_symlinks=False)
+                        except OSError:
+                            is_complete = False
+                        else:
+                            mode = status.st_mode
+                            owners.add((status.st_uid, status.st_gid, mode & MODE_BITS))
+                            if name.endswith(".log"):
+                                segments += 1
+                                if mode & _ANYBODY == _ANYBODY:
+                                    sizes[name] = status.st_size
                     if len(files) > count_max:
                         strangers += leave_out(files, strange)
                         count_max = max(COUNT_MAX, 2 * len(files))
@@ -304,7 +345,8 @@ def _listed(path: str, strange: IsStranger | None, at: int | None = None) -> Lis
     except (OSError, ValueError) as error:
         raise unreadable(error, path) from error
     strangers += leave_out(files, strange)
-    return Listing(tuple(sorted(files)), tuple(sorted(directories)), tuple(sorted(others)), strangers)
+    listing = Listing(tuple(sorted(files)), tuple(sorted(directories)), tuple(sorted(others)), strangers)
+    return listing, (frozenset(owners), segments) if is_complete else None
 
 
 def _inside(directory: str, link: str) -> bool:

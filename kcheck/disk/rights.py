@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
+from kcheck.disk.local import MODE_BITS
 from kcheck.disk.paths import join
 from kcheck.disk.refusals import note_refusal
 from kcheck.disk.tree import tree_of
@@ -17,8 +18,6 @@ _MOUNTS = "/proc/self/mountinfo"
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 """A space or a backslash in a path there."""
 _MAP_COUNT = "/proc/sys/vm/max_map_count"
-_MODE = 0o7777
-"""The bits that stat.S_IMODE keeps."""
 _OF_CONTAINERS = ("overlay", "aufs", "fuse.fuse-overlayfs")
 """The file systems at the root of a container."""
 
@@ -27,7 +26,8 @@ def rights_of(log_dir: str, path: str = "") -> Rights | None:
     """Return the rights of a path in a log dir on a local disk, through links; None if unknown."""
     try:
         status = os.stat(join(log_dir, path))
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        note_refusal(join(log_dir, path), error)
         return None
     return _rights(path, status)
 
@@ -42,7 +42,7 @@ def rights_in(log_dir: str, directory: str, wanted: Callable[[str], object]) -> 
                     name = entry.name
                     if wanted(name) and entry.is_file(follow_symlinks=False):
                         status = entry.stat(follow_symlinks=False)
-                        yield f"{directory}/{name}", status.st_uid, status.st_gid, status.st_mode & _MODE
+                        yield f"{directory}/{name}", status.st_uid, status.st_gid, status.st_mode & MODE_BITS
         finally:
             os.close(folder)
     except (OSError, ValueError) as error:

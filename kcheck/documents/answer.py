@@ -90,6 +90,13 @@ class Answer:
         """The findings, sorted by place; complete after all values have been read."""
         return self.report().findings()
 
+    @property
+    def next(self) -> str | None:
+        """The last line of the screen; None if nothing is left to do."""
+        document = self.to_dict()
+        command: str | None = document["next"]
+        return command
+
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document of the command, as `json.loads` returns it."""
         document: dict[str, Any] = plug("kcheck.renderers", "json", "document")(self.report())

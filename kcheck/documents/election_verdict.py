@@ -8,8 +8,7 @@ from kcheck.core.election.phases import Course, Phase
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all, with_plan
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.premises.names import OWN_NAME
-from kcheck.core.premises.table import WRONG_METADATA, why_not_started
+from kcheck.core.premises.table import OTHER_RECORDS, WRONG_METADATA, why_not_started
 from kcheck.core.replication.leader_costs import total
 from kcheck.documents.election_words import amount_lost, empty_words, names_of
 from kcheck.documents.uncounted import NOTHING, in_sync_words, premise_words
@@ -44,6 +43,7 @@ def verdict(
     apart: Collection[str] = (),
     nothing: str = NOTHING,
     is_all: bool = True,
+    by_disks: str | None = None,
 ) -> str:
     """Return the recommendation, and its cost, for an operator.
 
@@ -51,16 +51,19 @@ def verdict(
     `is_mistaken` is true if some have disks or settings of another one. `why_empty` is the reason for an answer without
     known partitions. `uncounted` are the premises with losses that no election counts, `apart` sentences about
     directories that it does not count. `nothing` are the words for no loss. `is_all` is true if the partitions are all
-    of the cluster.
+    of the cluster. `by_disks` is the first step where a run does not show the losses, so that no order is known.
     """
     if not partitions:
         return f"These paths have no partitions{'.' if why_empty is None else f', and {why_empty}.'}"
     first = (*apart, *premise_words((row for row in uncounted if row.id not in WRONG_METADATA), partitions))
-    if any(row.id == OWN_NAME for row in uncounted):
+    if any(row.id in OTHER_RECORDS for row in uncounted):
         return " ".join((*first, "Then ask again: kcheck compares no leaders under wrong names."))
     if is_mistaken:
         none = () if order.brokers else ("No broker here starts.",)
         return " ".join((*first, *_failing(failing), *none, "kcheck compares no leaders before that."))
+    if by_disks is not None:
+        known = (*_failing(failing), *empty_words(partitions), *in_sync_words(partitions))
+        return " ".join((*first, *known, f"Start no broker yet. {by_disks}."))
     early = by_broker(displaced(partitions, order.brokers, starts, course.means))
     return " ".join(
         (
@@ -131,7 +134,13 @@ def _is_any_order(partitions: Sequence[PartitionElection], course: Sequence[Phas
     """Return whether every order of starts gives each partition a leader, and loses as little as the plan."""
     if any(phase.stops for phase in course) or any(kept_out(partitions)):
         return False
-    return all(row.race and None not in row.race and lost_by_all(row) == row.lost_planned for row in partitions)
+    return all(row.race and None not in row.race and _is_any_leader(row) for row in partitions)
+
+
+def _is_any_leader(row: PartitionElection) -> bool:
+    """Return whether a partition loses as little under each of its first leaders. Unknown losses are never equal."""
+    lost = lost_by_all(row)
+    return lost == row.lost_planned and (lost.records is not None or row.race == {row.planned})
 
 
 def _more_phases(course: Sequence[Phase]) -> Iterator[str]:

@@ -40,9 +40,9 @@ SEATS: Mapping[Seat | None, str] = {
 }
 """The words, by the place of the replica; `?` without metadata."""
 SEAT_LEGEND = (
-    "election: why a broker leads that starts first. ISR: it is in sync. ELR: it is an eligible leader replica. last"
-    " leader: it led last, and no replica is in ISR or ELR. The controller elects these by itself. unclean: only an"
-    " unclean election makes it lead."
+    "*: no other leader loses less. election: why a broker leads that starts first. ISR: it is in sync. ELR: it is an"
+    " eligible leader replica. last leader: it led last, and no replica is in ISR or ELR. The controller elects these"
+    " by itself. unclean: only an unclean election makes it lead."
 )
 """The legend of the column `election`."""
 
@@ -54,8 +54,14 @@ _WHYS = {
 _LATER = {Later.PREFERRED: "the preferred replica, once in sync", Later.REASSIGNED: "the first that is left"}
 
 
-NOTHING_AT_STAKE = "No partition loses records, whichever replica leads."
 UNTIL_RESCUE = "The loss under each leader depends on the metadata that the rescue brings back."
+
+
+def nothing_at_stake(partitions: Iterable[PartitionElection]) -> str:
+    """Return the sentence for partitions that lose nothing under any leader."""
+    if any(row.seats is None for row in partitions):
+        return "No partition loses records of these disks, whichever of them leads. Other disks are not known."
+    return "No partition loses records, whichever replica leads."
 
 
 def rescue_words(rescue: FirstRescue, refuted: Iterable[JudgedPremise]) -> tuple[str, ...]:
@@ -222,7 +228,12 @@ def decision_words(
     yield from map(Sentence, (*(empty_words(partitions) if is_known else ()), *uncounted))
     if unled and is_counted:
         yield Sentence(f"kcheck recommends no leader for {counted(unled, 'partition')}.")
-    if is_known and is_planned and plan.lost.upper_records is not None and plan.lost != best.lost:
+    if (
+        is_known
+        and is_planned
+        and None not in (plan.lost.upper_records, best.lost.upper_records)
+        and plan.lost != best.lost
+    ):
         yield Sentence(f"No plan can do better than this: {_outcome(best, nothing)}.")
 
 

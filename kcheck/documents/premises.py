@@ -8,7 +8,8 @@ from kcheck.core.premises.age import AGES, DISK_NOT_OLDER
 from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
 from kcheck.core.premises.metadata import LOGS_KEPT, METADATA_READ
 from kcheck.core.premises.migration import REGISTERED, ZOOKEEPER_ELECTS
-from kcheck.core.premises.presence import DISKS_MOUNTED, LAST_LOGS_THERE, SETTINGS_LIST_THEM
+from kcheck.core.premises.mounts import DISKS_MOUNTED, SAME_DISKS
+from kcheck.core.premises.presence import LAST_LOGS_THERE, SETTINGS_LIST_THEM
 from kcheck.core.premises.providers import VALUES_KNOWN
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK, REMOVED
 from kcheck.core.premises.zookeeper_sessions import SESSION_SECURED
@@ -58,8 +59,8 @@ def may_lack(premise: JudgedPremise) -> bool:
 
 
 _NEEDED = (
-    LOGS_KEPT, METADATA_READ, SETTINGS_LIST_THEM, DISKS_MOUNTED, CONTROLLERS_FOUND, ALLOWED, SESSION_SECURED,
-    OF_ZOOKEEPER, OF_KRAFT, VALUES_KNOWN, ZOOKEEPER_ELECTS, REGISTERED,
+    LOGS_KEPT, METADATA_READ, SETTINGS_LIST_THEM, DISKS_MOUNTED, SAME_DISKS, CONTROLLERS_FOUND, ALLOWED,
+    SESSION_SECURED, OF_ZOOKEEPER, OF_KRAFT, VALUES_KNOWN, ZOOKEEPER_ELECTS, REGISTERED,
 )  # fmt: skip
 
 

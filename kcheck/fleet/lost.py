@@ -10,7 +10,8 @@ from functools import lru_cache
 from itertools import groupby, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
-from kcheck.core.premises.presence import DISKS_MOUNTED, LOG_DIRS_THERE
+from kcheck.core.premises.mounts import DISKS_MOUNTED
+from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.disk.paths import split
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order, open_run
 from kcheck.model.cluster import is_reserved

@@ -128,7 +128,7 @@ def _copies(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
 def _rescue(_: RecoveryStep, plan: PlanContext) -> StepText:
     rescue = plan.recovery.rescue
     assert rescue is not None
-    if rescue.verb is RescueVerb.NONE:
+    if rescue.first is not None:
         return StepText(
             "Solve what the command names, then ask kcheck recover again",
             "no broker of the cluster runs",
@@ -293,6 +293,7 @@ def _deletes_remotely(part: PartitionElection) -> bool:
 def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
     recovery = plan.recovery
     brokers = broker_names(step.brokers)
+    here = "" if all(row.registration is not None for row in recovery.partitions) else " that is on these disks"
     fewer = " together, because with fewer controllers none starts"
     first = agree(len(step.brokers), " first, because no other node is a controller", fewer)
     is_first = step.brokers == recovery.together
@@ -307,7 +308,7 @@ def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
         tuple(commands),
         f'server.log of {brokers} has "started (kafka.server.{started})", and this prints the same twice, 30 seconds'
         f" apart",
-        f"{NO_LOSS}; the brokers register",
+        f"{NO_LOSS}{here}; the brokers register",
         (tool_commands.describe(recovery, "--under-replicated-partitions"),),
     )
 

@@ -104,6 +104,11 @@ class PartitionRegistration(NamedTuple):
         """The replicas with every committed record, that is the ISR, the ELR, and the last known leader."""
         return frozenset((*self.isr, *self.elr, *self.last_known_elr))
 
+    @property
+    def lacks_state(self) -> bool:
+        """True if ZooKeeper has its replicas, but no leader, leader epoch or ISR."""
+        return self.leader == NO_LEADER and self.leader_epoch is None and not self.in_sync
+
     def led_alone(self, broker_id: int) -> int | None:
         """Return the epoch in which the broker of the only replica led last; None for others, or if not known.
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.errors import UsageError
+from kcheck.model.names import LOST_FOUND
 
 
 class Severity(StrEnum):
@@ -143,24 +144,20 @@ class Finding(NamedTuple):
         return (*replica, *in_replica, self.id, self.message)
 
 
-_BY_OPTION = {
-    "KC141": {"cut-log", "set-aside-partitions"},
-    "KC142": {"cut-log", "set-aside-partitions"},
-    "KC242": {"restore-remote-epochs"},
-}
-"""The repairs that need --accept-loss, --against or --store, by the rules that have no other."""
+_BY_OPTION = frozenset({"adopt-directories", "cut-log", "restore-remote-epochs", "set-aside-partitions"})
+"""The repairs that need --adopt, --accept-loss, --against or --store."""
 
 
 def is_repairable(finding: Finding) -> bool:
     """Return whether `kcheck repair` has a step for a finding that no next start mends.
 
-    A step that needs an option of the user does not count.
+    A step that needs an option of the user does not count, and no repair moves lost+found.
     """
-    if finding.repair is None or finding.severity.rank < Severity.ERROR.rank:
+    if finding.repair is None or finding.severity.rank < Severity.ERROR.rank or finding.where.dir == LOST_FOUND:
         return False
     names = finding.repair.get("names", ())
     assert isinstance(names, tuple)
-    return finding.id not in _BY_OPTION or not _BY_OPTION[finding.id].issuperset(names)
+    return finding.id == "KC143" or not _BY_OPTION.issuperset(names)  # zeros after the last batch hold no records
 
 
 def parse_severity(text: str, option: str = "severity") -> Severity:

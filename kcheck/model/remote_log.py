@@ -55,6 +55,8 @@ class RemoteSegment(NamedTuple):
     """The metadata of the store's plugin."""
     newest_ms: int | None = None
     """The time of its newest record, in ms since 1970."""
+    has_aborted: bool = False
+    """True for a segment with a transaction index. Records of 3.9 and earlier do not tell."""
 
     @property
     def is_finished(self) -> bool:

@@ -20,6 +20,10 @@ PlainRights = tuple[str, int, int, int]
 """The same values: a log dir has too many files to give them names."""
 
 
+PlainOwners = tuple[frozenset[tuple[int, int, int]], int]
+"""The users, groups and modes of the files of a directory, and the number of its segments."""
+
+
 class BrokerUser(NamedTuple):
     """The user that a broker runs as."""
 

@@ -54,6 +54,8 @@ class ZookeeperMetadata(NamedTuple):
     """The listeners of their last registrations, like PLAINTEXT://host:9092, as far as the files have them."""
     asked_at: Mapping[int, int] = {}
     """The last changes by brokers in their last sessions, in ms since 1970, without the end of a session."""
+    created_at: Mapping[str, int] = {}
+    """The last creations of topics, in ms since 1970, as far as the logs have their transactions."""
     chroot: str = ""
     """The znode below which the cluster keeps its own (zookeeper.connect); empty for the root."""
     zxid: int | None = None

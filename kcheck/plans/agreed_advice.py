@@ -41,7 +41,9 @@ def _by_replica(answer: ClusterRecovery) -> dict[_PlacedReplica, str]:
     advice: dict[_PlacedReplica, str] = {}
     rows = {row.name: row for row in answer.election.of_cluster}
     for row in rows.values():
-        led = _led(row) if is_at_stake(row) else {} if row.planned is None else {row.planned: _LEADS}
+        led = _led(row)
+        if not led and row.planned is not None and not is_at_stake(row):
+            led = {row.planned: _LEADS}
         if led and row.lost_planned is not None and row.lost_planned.records != 0:
             led = {number: f"{words}. Even so, {amount_lost(row.lost_planned, '')}" for number, words in led.items()}
         advice |= {(number, row.topic, row.partition): words for number, words in led.items()}

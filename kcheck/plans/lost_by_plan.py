@@ -62,7 +62,7 @@ def _lost(
             f"{part.name} loses{where}{whens}. {_amount(part.lost_planned)}.{_alone(part)}",
             tuple(
                 capital(_end(election, part, copy, cuts, reasons.get((copy.broker_id, *place), "")))
-                for copy in part.candidates
+                for copy in sorted(part.candidates, key=lambda copy: (copy.broker_id != part.planned, copy.broker_id))
                 if copy.can_lead or copy.problem
             ),
         )

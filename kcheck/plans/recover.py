@@ -41,6 +41,7 @@ from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import replica_targets
 from kcheck.words import broker_names, capital, shell_line
 
@@ -218,6 +219,11 @@ class ClusterRecovery(Answer):
         return start._replace(
             scenario=self.scenario(START_ALL), sentences=self.sentences, losses=self.losses, counted=counted
         )
+
+    @property
+    def is_safe(self) -> bool:
+        """True if starting all brokers is safe, and the metadata show every replica."""
+        return self.start_of_all.is_safe and not self.election.is_unregistered
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -447,7 +453,8 @@ def recover(
     UsageError if a path is a file, or a log dir has no broker id or no wanted partition. UsageError also if a broker is
     both here and dead.
     """
-    require_match(replica_targets(arguments), wanted)
+    targets = replica_targets(arguments)
+    require_match(targets, wanted, lambda: image_at_hand(targets, question.metadata, LogDirs(release), question.config))
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     return recovery_of(election, wanted)
 

@@ -1,15 +1,14 @@
 """Shared words and cells of text and HTML for elections (gaps, tables, and logs side by side)."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from kcheck.core.election.broker_losses import BrokerLoss
 from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.names import OWN_NAME
-from kcheck.core.premises.table import WRONG_METADATA
+from kcheck.core.premises.table import OTHER_RECORDS, WRONG_METADATA
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.election_words import (
     SEATS,
@@ -29,7 +28,7 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.replicas.broker_gaps import mistaken_of
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, bound_cell, cell, known, size
-from kcheck.words import agree, bare_range, counted, some_of
+from kcheck.words import agree, bare_range, counted, listed, some_of
 
 if TYPE_CHECKING:
     from kcheck.fleet.runs.elect import RunElection
@@ -165,7 +164,7 @@ def scenario_rows(election: Election) -> list[tuple[object, ...]]:
 
 def _scenario_cells(scenario: Scenario, after: str) -> tuple[object, ...]:
     lost, name = scenario.lost, scenario.name
-    words = _WAYS.get(name) or f"let broker {name.split('-')[1]} lead"
+    words = _WAYS.get(name) or f"let broker {name.split('-')[1]} lead first"
     words += after if name == "start-all" else ""
     return words, *lost_cells(lost), size(lost.bytes), cell(scenario.offline_partitions)
 
@@ -203,7 +202,7 @@ def _candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ..
 
 def compares_leaders(election: Election) -> bool:
     """Return False for directories under wrong names and for disks at wrong brokers."""
-    is_misnamed = any(row.id == OWN_NAME for row in election.uncounted)
+    is_misnamed = any(row.id in OTHER_RECORDS for row in election.uncounted)
     return not is_misnamed and not mistaken_of(election.gaps, election.premises)
 
 
@@ -250,7 +249,7 @@ class LogPart(NamedTuple):
     """The offsets of a log that one thing happens to."""
 
     kind: str
-    """`lost`, `kept` or `fetched`."""
+    """`lost`, `kept` or `fetched`; a missing segment is no part."""
     start: int
     end: int
 
@@ -268,6 +267,13 @@ class LogLine(NamedTuple):
     parts: tuple[LogPart, ...]
     """The parts, lost ones first, because they hide kept ones."""
 
+    @property
+    def words(self) -> str:
+        """Its offsets, and which of them are missing."""
+        kept = [part for part in self.parts if part.kind == "kept"]
+        gaps = [offsets(one.end, two.start) for one, two in pairwise(kept)]
+        return f"{offsets(self.start, self.end)}{f' without {listed(gaps)}' if gaps else ''}"
+
 
 def log_lines(partition: PartitionElection, best: Candidate) -> list[LogLine]:
     """Return the logs side by side as they are when the best candidate leads."""
@@ -280,7 +286,9 @@ def log_lines(partition: PartitionElection, best: Candidate) -> list[LogLine]:
         part = followers.get(candidate.broker_id)
         gone = () if part is None else (part.lost, part.expired)
         parts = [LogPart("lost", lost.start, lost.end) for lost in gone if lost is not None]
-        parts += [LogPart("kept", start, end), LogPart("fetched", end, best.log_end_offset or end)]
+        edges = [start, *(edge for hole in candidate.holes if start <= hole.start < end for edge in hole), end]
+        parts += [LogPart("kept", *piece) for piece in zip(edges[::2], edges[1::2], strict=True)]
+        parts.append(LogPart("fetched", end, best.log_end_offset or end))
         shown = tuple(part for part in parts if part.end > part.start)
         lines.append(LogLine(candidate.broker_id, start, end, shown))
     return lines

@@ -154,6 +154,8 @@ def _elect(report: Report, typed: CommandLine) -> str | None:
             name = answer.clusters[0].cluster.name if answer.clusters else None
             return None if name is None else _line("elect", typed, "--cluster", name)
         assert isinstance(answer, RunElection)
+        if answer.by_disks.are_first:
+            return answer.by_disks.command
     elif answer.rescue is not None:
         return answer.rescue.command
     if answer.written:

@@ -149,7 +149,7 @@ def _health(partitions: Sequence[_PartitionHealth], page: Page, *, is_stopped: b
     stopped = is_stopped and counts[Health.LEADERLESS] > 0
     ills = {kind: count for kind, count in counts.items() if count and not (stopped and kind in _AFTER_A_STOP)}
     if stopped:
-        page.wrapped("every broker is stopped. No partition has a leader then, and the last replica in sync is left")
+        page.wrapped("every broker is stopped, and serves no partition. The table has the last leaders and ISRs")
     elif not ills:
         words = "healthy when" if can_elect else "not known to be healthy. When"
         page.wrapped(f"{words} this metadata was written: {total}, each with a leader and all replicas in sync")

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from kcheck.core.election.plans import Candidate, PartitionElection, is_at_stake
 from kcheck.core.election.scenarios import harm
 from kcheck.documents.election_words import (
-    NOTHING_AT_STAKE,
     SEAT_LEGEND,
     UNTIL_RESCUE,
     brokers_of,
     course_words,
     gap_words,
+    nothing_at_stake,
 )
 from kcheck.model.report import Report
 from kcheck.renderers._election_rows import (
@@ -27,7 +27,6 @@ from kcheck.renderers._election_rows import (
     legend,
     log_lines,
     loss_cells,
-    offsets,
     partition_cells,
     repair_commands,
     scenario_rows,
@@ -93,7 +92,7 @@ def _election(answer: Election, page: Page) -> None:
         return
     if not at_stake:
         page.line()
-        page.line(NOTHING_AT_STAKE if answer.rescue is None else UNTIL_RESCUE)
+        page.wrapped(nothing_at_stake(partitions) if answer.rescue is None else UNTIL_RESCUE)
         if not page.every or not partitions:
             return
     rows = sorted(partitions, key=harm) if page.every else at_stake
@@ -198,7 +197,7 @@ def _picture(partition: PartitionElection, best: Candidate, page: Page) -> None:
             first = start + column * (end - start) // _PICTURE_WIDTH
             last = max(first, start + (column + 1) * (end - start) // _PICTURE_WIDTH - 1)
             marks += next((_MARKS[part.kind] for part in log.parts if part.covers(first, last)), " ")
-        page.line(f"  {f'broker {log.broker_id}':<10} |{marks}| {offsets(log.start, log.end)}")
+        page.line(f"  {f'broker {log.broker_id}':<10} |{marks}| {log.words}")
 
 
 def _elected(broker: int | None) -> str:

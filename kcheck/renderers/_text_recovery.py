@@ -88,7 +88,10 @@ def _sentences(answer: ClusterRecovery, page: Page) -> None:
 
 def _exit_code(answer: ClusterRecovery, page: Page) -> None:
     """Write why the exit code is 1, although the plan loses nothing."""
-    if answer.election.rescue is not None or not answer.texts or answer.start_of_all.is_safe:
+    if answer.election.rescue is not None or not answer.texts or answer.is_safe:
+        return
+    if answer.start_of_all.is_safe:
+        page.wrapped("Replicas on other brokers are not known, so the exit code is 1 (0 with --incomplete-ok).")
         return
     plan = answer.scenario("plan")
     if plan.lost.records == 0 and plan.offline_partitions == 0:
@@ -239,7 +242,7 @@ def _leaders(answer: ClusterRecovery, page: Page) -> None:
     leads: dict[int, list[str]] = {}
     is_plan = any(step.kind is RecoveryAction.START for step in answer.steps)
     for row in answer.election.partitions if is_plan else ():
-        if row.planned is not None and not is_at_stake(row):
+        if row.seats is not None and row.planned is not None and not is_at_stake(row):
             leads.setdefault(row.planned, []).append(row.name)
     if leads:
         words = [f"broker {number} leads {some_of(names)}" for number, names in sorted(leads.items())]

@@ -59,8 +59,13 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
         ),
         (
             "cluster_committed_lost",
-            "Committed records that starting everything now loses at most, or under every leader.",
-            [({"cluster": row["cluster"]}, count) for row in clusters if (count := _committed_lost(row)) is not None],
+            "Committed records that starting everything now loses at most; no sample if unknown.",
+            [({"cluster": row["cluster"]}, row["start_all_committed"])
+             for row in clusters if row["start_all_committed"] is not None],
+        ),
+        (
+            "cluster_committed_lost_best", "Committed records that the cluster loses under its best leaders, at most.",
+            [({"cluster": row["cluster"]}, row["least_committed"]) for row in clusters],
         ),
         (
             "decision", "1 for the time by which a person has to act, 0 for the others.",
@@ -75,12 +80,6 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     )  # fmt: skip
     for name, meaning, samples in metrics:
         _metric(f"kcheck_fleet_{name}", meaning, samples, stream)
-
-
-def _committed_lost(row: Mapping[str, int | None]) -> int | None:
-    """Return the committed records that a cluster loses if all starts, or under every leader."""
-    known: int | None = row["start_all_committed"]
-    return row["least_committed"] or None if known is None else known
 
 
 def _at_risk(owned: Iterable[tuple[object, object, int]], clusters: Iterable[tuple[object, int]]) -> Iterator[Sample]:

@@ -49,6 +49,7 @@ WITHOUT = {
     "KC506": "the files do not show which cluster is the copy",
     "KC507": "kcheck recover plans the way out with the disks of all brokers",
     "KC508": "no file has the newer records; find the newest disk, or let another replica lead",
+    "KC509": "only kafka-storage.sh formats a controller without voters",
     "KC601": "only the running cluster can reset the offset of a group",
     "KC602": "only the running cluster can end a transaction",
 }

@@ -28,7 +28,7 @@ from kcheck.core.election.scenarios import (
 )  # fmt: skip
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.premises.names import OWN_NAME
+from kcheck.core.premises.table import OTHER_RECORDS
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.topic_settings import being_deleted
@@ -188,18 +188,15 @@ class ClusterElection(BrokerAnswer):
         """
         is_empty = not self.partitions and why_empty(self.premises, self.image) is not None
         is_open = (
-            self.rescue
-            or self.repairs
-            or self.question.added
-            or is_empty
-            or self.uncounted
-            or self.unseen_history
-            or self.unserved
-            or self.is_misnamed
-            or self.interrupted
-            or failing_of(self.gaps)
-        )
+            self.rescue or self.repairs or self.question.added or is_empty or self.uncounted or self.unserved
+            or self.unseen_history or self.is_misnamed or self.interrupted or failing_of(self.gaps)
+        )  # fmt: skip
         return not is_open and is_safe(self.partitions)
+
+    @property
+    def is_unregistered(self) -> bool:
+        """True if no metadata show the other replicas of a partition, and the user does not accept that."""
+        return not self.question.incomplete_ok and any(row.registration is None for row in self.of_cluster)
 
     @property
     def refuted(self) -> tuple[JudgedPremise, ...]:
@@ -218,8 +215,8 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def is_misnamed(self) -> bool:
-        """True if a directory has the name of another partition. Nothing is planned with its records."""
-        return any(row.id == OWN_NAME for row in self.refuted)
+        """True if a directory has the name of another partition or topic. Nothing is planned with its records."""
+        return any(row.id in OTHER_RECORDS for row in self.refuted)
 
     @property
     def nothing_words(self) -> str:
@@ -343,9 +340,9 @@ def elect(
     repair. UsageError if a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
     targets = election_targets(arguments, trees, {lost.path for lost in question.without})
-    require_match(targets, wanted)
     log_dirs = log_dirs or opened(targets, trees, release)
     image = image_at_hand(targets, question.metadata, log_dirs, question.config)
+    require_match(targets, wanted, lambda: image)
     deleting = being_deleted(image, release)
     image = None if image is None else image.without_topics(deleting)
     collected: list[Finding] = []
@@ -402,7 +399,7 @@ def _decided(
     if interrupted is not None:
         rescue, order = None, order._replace(is_proven=False)
         words = f"The best order of starts and its loss are not known: {interrupted}."
-    if is_mistaken or any(row.id == OWN_NAME for row in uncounted):
+    if is_mistaken or any(row.id in OTHER_RECORDS for row in uncounted):
         compared = tuple(row if row.name == START_ALL else row._replace(lost=NOT_KNOWN) for row in compared)
     is_unknown = interrupted is not None or (not elections and image is None)
     compared = _as_known(compared, shown, rescue, is_unknown=is_unknown)

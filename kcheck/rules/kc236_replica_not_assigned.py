@@ -20,9 +20,10 @@ What to do: Nothing, if the topic was deleted or moved on purpose. Otherwise cop
 before you start the broker. Kafka never deletes a renamed directory. Remove it when its records are not needed. If its
 records should be served again, create the topic again and use `kcheck recover topic`.
 
-If ZooKeeper lost its data, create the topics again. Use the same numbers of partitions, the same replicas, and their
-former configuration. In 2.7 and earlier the brokers then adopt the directories. In 2.8 and later the new topic has
-another id, and the brokers refuse the directories. Remove partition.metadata from each while its broker is stopped.
+If ZooKeeper lost its data, restore that. Do not create a topic while its directories are in the log dirs. The new topic
+begins at leader epoch 0, and brokers take the old logs for its logs. Replicas then never come into sync, or differ. In
+2.8 and later they refuse the directories. `kcheck recover topic` has the steps for a topic, and `kcheck recover
+metadata --zookeeper` for all of them.
 
 See: operations/stray-replica.md
 """
@@ -57,19 +58,17 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         view.where,
         "; ".join(parts),
         effect=becomes_stray(view, replica, release),
-        advice=_create(view, release) if is_orphan else _advice(replica),
+        advice=_create(view) if is_orphan else _advice(replica),
         severity=Severity.WARNING if is_orphan else _severity(replica, doubt),
         data={"topic_id": view.topic_id, "size": view.size},
     )
 
 
-def _create(view: PartitionView, release: Release) -> str:
+def _create(view: PartitionView) -> str:
     """Return how to get the records of a topic back that ZooKeeper has lost."""
-    remove = " Then stop the broker and remove partition.metadata from the directory. The new topic has another id."
     return (
-        "If ZooKeeper lost its data, create the topic again, with as many partitions as before (at least"
-        f" {view.partition + 1}). Type kafka-topics.sh --create --topic {shell_word(view.topic)} --partitions COUNT"
-        f" --replication-factor COUNT.{remove if view.topic_id is not None and release.has_partition_metadata else ''}"
+        "If ZooKeeper lost its data, restore that. Do not create the topic while its directories are in the log dirs."
+        f" kcheck recover topic {shell_word(view.topic)} has the steps, with the log dirs of all brokers."
     )
 
 

@@ -20,7 +20,7 @@ See: operations/old-copy.md
 from collections.abc import Iterable
 
 from kcheck.core.start.strays import registers_cleanly
-from kcheck.model.cluster import UNCLEAN, PartitionRegistration, ReplicaInCluster
+from kcheck.model.cluster import PartitionRegistration, ReplicaInCluster
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.release import Release
@@ -83,10 +83,11 @@ def _left(registration: PartitionRegistration, broker_id: int | None, *, is_last
     if not is_last:
         others = sorted({*registration.isr, *registration.elr} - {broker_id})
         return f"ISR and ELR then hold only broker {listed(others)}."
-    left = "Then ISR and ELR are empty, and only an unclean election gives the partition a leader"
+    left = "Then ISR and ELR are empty"
     if len(registration.last_known_elr) != 1:
-        return f"{left}."
-    return f"{left}: broker {registration.last_known_elr[0]}, which led last, or any replica if {UNCLEAN} is true."
+        return f"{left}, and only an unclean election gives the partition a leader."
+    last = registration.last_known_elr[0]
+    return f"{left}. The controller elects broker {last}, which led last, even if its log has lost records."
 
 
 RULE = Rule(

@@ -12,11 +12,15 @@ What the broker does (3.6 and later): A consumer that reaches the segment gets U
 3.9 a consumer with read_committed can fail in older segments already. The broker looks for aborted transactions in
 later ones. A follower of an empty log cannot build its state.
 
+A missing `.txnindex` is no error for the broker (RemoteIndexCache 3.6 to 4.3.1). The segment counts as one without
+aborted transactions, and a consumer with read_committed gets their records. The metadata of segments that Kafka 4.0 and
+later copied tells which of them have this index.
+
 What to do: Restore the object from a version or a backup of the bucket. Exclude Kafka's prefix from lifecycle rules. If
 the object is lost, move consumers to the offset after the segment.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from kcheck.core.tiered.store import MissingObjects, missing_objects
 from kcheck.model.finding import Finding, Location, Severity
@@ -37,8 +41,7 @@ def check(view: StoredLog, release: Release) -> Iterable[Finding]:
         yield RULE.finding(
             Location(topic=view.topic, partition=view.partition),
             f"{partition_name(view.topic, view.partition)}: {some_of(rows, _MOST, len(missing))}",
-            effect=f"{kafka(release)} answers UNKNOWN_SERVER_ERROR to consumers that need "
-            f"{counted(len(missing), 'remote segment')}.",
+            effect=f"{kafka(release)} {' and '.join(_effects(missing))}.",
             advice="Restore the objects from a version or a backup of the bucket.",
             data={
                 "segments": tuple(
@@ -55,6 +58,16 @@ def check(view: StoredLog, release: Release) -> Iterable[Finding]:
                 "count": len(missing),
             },
         )
+
+
+def _effects(missing: list[MissingObjects]) -> Iterator[str]:
+    """Yield what consumers get."""
+    readable = sum(row.is_readable for row in missing)
+    if readable < len(missing):
+        segments = counted(len(missing) - readable, "remote segment")
+        yield f"answers UNKNOWN_SERVER_ERROR to consumers that need {segments}"
+    if readable:
+        yield f"returns aborted records of {counted(readable, 'remote segment')} to consumers with read_committed"
 
 
 def _words(row: MissingObjects) -> str:

@@ -2,6 +2,7 @@
 
 What is wrong: The voters are in the metadata log (kraft.version 1, 3.9 and later). Each has the directory.id of its log
 dir. This node has the id of a voter. But its log dir was formatted again, for example on a new disk.
+KC509 is about a node that was formatted with voters.
 
 What the broker does: It starts as an observer. It copies the metadata, but neither votes nor can it be elected. The old
 voter stays in the set and counts for the majority. So the quorum tolerates one failure less than it seems to.
@@ -17,7 +18,7 @@ See: operations/lost-quorum.md
 
 from collections.abc import Iterable
 
-from kcheck.core.cluster.quorum import Quorum
+from kcheck.core.cluster.quorum import Quorum, rival_copy
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
@@ -26,7 +27,10 @@ from kcheck.rules._words import kafka
 
 def check(view: Quorum, release: Release) -> Iterable[Finding]:
     """Compare the directory ids of the given nodes with the voter set."""
+    rival = rival_copy([standing.copy for standing in view.copies])  # KC509
     for voter in sorted(view.newest.voter_set):
+        if rival is not None and rival.node_id == voter.voter_id:
+            continue
         own = [node for node in view.nodes if node.node_id == voter.voter_id]
         holders = [node for node in own if node.has_metadata_log] or (own if all(node.is_empty for node in own) else [])
         if holders and all(node.directory_id not in (None, voter.directory_id) for node in holders):

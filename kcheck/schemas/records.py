@@ -24,6 +24,9 @@ MESSAGE_SIZE_MAX = 2 << 20
 _KEPT_COUNT, _KEPT_SIZE_MAX = 4096, 256
 """Number of cached decoded keys, and maximum size, as a group commits for the same partitions again."""
 
+_SHORT_VARINT_MAX = 0x7F
+"""The largest varint of one byte. Nearly all numbers that begin a value are smaller."""
+
 _MEMBER_FIELDS = {"subscription": "ConsumerProtocolSubscription", "assignment": "ConsumerProtocolAssignment"}
 
 
@@ -154,7 +157,7 @@ def _framed(table: str, family: str | None = None) -> Decoder:
     def decode_record(key: bytes | None, value: bytes | None) -> DecodedRecord:
         del key
         message = _framed_value(table, value)
-        return DecodedRecord(None, message._replace(name=message.name or family))
+        return DecodedRecord(None, message if message.name else message._replace(name=family))
 
     return decode_record
 
@@ -162,8 +165,10 @@ def _framed(table: str, family: str | None = None) -> Decoder:
 def _framed_value(table: str, value: bytes | None) -> Message:
     if value is None:
         return Message(problem="the record has no value", damaged=True)
-    numbers, position = [], 0
-    for what in ("frame version", "type", "version"):
+    numbers, position = [*value[:3]], 3
+    if len(numbers) < 3 or max(numbers) > _SHORT_VARINT_MAX:
+        numbers, position = [], 0
+    for what in ("frame version", "type", "version")[len(numbers) :]:
         read = read_varint(value, position)
         if read is None:
             return Message(problem=str(Problem(position, what, "is not a varint")), damaged=True)

@@ -20,7 +20,7 @@ from kcheck.records.batch import CONTROL, HEADER, OVERHEAD, TRANSACTIONAL, body_
 from kcheck.records.layout import Layout
 from kcheck.segments.producers import CUT_COUNT_MAX
 
-SIZE_MAX = 128 << 10
+SIZE_MAX = 256 << 10
 _BATCH_COUNT_MAX = 100
 """More batches than this are read faster with numpy."""
 _CRC_FROM = body_from(2)

@@ -31,7 +31,7 @@ from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import HEADER, incomplete_batch
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
-from kcheck.segments.header_columns import HeaderColumns, HeaderReader
+from kcheck.segments.header_columns import Array, HeaderColumns, HeaderReader
 from kcheck.startup import metadata_log as start_metadata
 from kcheck.startup.index import made_with
 from kcheck.startup.inputs import Context, LoadInputs, unstable
@@ -278,6 +278,16 @@ def _hidden(segment: Segment, log: LoadedLog, high_watermark: int | None) -> Los
     return count.lost(segment.size) if count.end is not None and count.end > log.log_end_offset else None
 
 
+def _plausible_counts(columns: HeaderColumns) -> Array:
+    """Return the number of records of each batch; -1 also where a corrupt header contradicts itself.
+
+    A batch without records is a header alone, and no batch has more records than offsets.
+    """
+    counts, is_new = columns.record_count, columns.magic == 2
+    is_wrong = (counts > columns.last_offset - columns.base_offset + 1) | ((counts == 0) & (columns.size > HEADER.size))
+    return np.where(is_new & is_wrong, -1, counts)
+
+
 class _BatchCount:
     """Counts the records of batches, and those below a high watermark."""
 
@@ -293,7 +303,7 @@ class _BatchCount:
 
     def take(self, columns: HeaderColumns) -> None:
         """Count the batches of a window."""
-        counts = columns.record_count
+        counts = _plausible_counts(columns)
         begins_with_wrapper = self.start is None and int(counts[0]) < 0 and int(columns.magic[0]) < 2
         start = int(columns.base_offset.min())  # The header of a wrapper does not name its first offset.
         self._extend(min(start, self._first) if begins_with_wrapper else start, int(columns.last_offset.max()) + 1)

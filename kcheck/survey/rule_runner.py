@@ -5,19 +5,19 @@ from functools import cache
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-from kcheck.model.coordinators import Coordinated
 from kcheck.model.finding import Finding
-from kcheck.model.lost import RunView
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
-from kcheck.model.remote_log import Store, StoredLog
-from kcheck.model.segments import SegmentView
-from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
 from kcheck.registry import discover, plug, plug_names
 from kcheck.rules import SERIES, Check, Precondition, Rule, Scope, id_and_name
 
 if TYPE_CHECKING:
     from kcheck.core.cluster.quorum import Quorum
+    from kcheck.model.coordinators import Coordinated
+    from kcheck.model.lost import RunView
+    from kcheck.model.remote_log import Store, StoredLog
+    from kcheck.model.segments import SegmentView
+    from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
     from kcheck.repairs import Repair
     from kcheck.views.metadata_copy import CopyIn
 
@@ -79,36 +79,38 @@ def _names_of_repairs(rule: str) -> tuple[str, ...]:
     return tuple(repair.name for repair in all_repairs() if rule in repair.rules)
 
 
-def check_file(view: FileView, release: Release) -> Iterator[Finding]:
+def check_file(view: "FileView", release: Release) -> list[Finding]:
     """Run the rules of one file."""
     return _run(_checks_of_kind(view.kind), view, release)
 
 
-def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
+def check_segment(view: "SegmentView", release: Release) -> list[Finding]:
     """Run the rules of a segment that was read completely."""
     return _run(_checks(Scope.FAULTY_SEGMENT, Scope.SEGMENT), view, release)
 
 
-def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
+def check_partition(view: "PartitionView", release: Release) -> list[Finding]:
     """Run the rules of a partition directory, of its small files, and of its read segments."""
+    findings: list[Finding] = []
     for file in (view.epochs, view.metadata):
         if file is not None:
-            yield from check_file(file, release)
+            findings += check_file(file, release)
     for segment in view.read or ():
-        yield from check_segment(segment, release)
-    yield from _check(Scope.PARTITION, view, release)
+        findings += check_segment(segment, release)
+    findings += _check(Scope.PARTITION, view, release)
     if view.read is not None:
-        yield from _check(Scope.READ_PARTITION, view, release)
+        findings += _check(Scope.READ_PARTITION, view, release)
+    return findings
 
 
-def check_log_dir(view: LogDirView, release: Release) -> Iterator[Finding]:
+def check_log_dir(view: "LogDirView", release: Release) -> Iterator[Finding]:
     """Run the rules of a log dir and its files, not of its partitions."""
     for file in view.files.values():
         yield from check_file(file, release)
     yield from _check(Scope.LOG_DIR, view, release)
 
 
-def check_broker(views: tuple[LogDirView, ...], release: Release, copy_in: "CopyIn") -> Iterator[Finding]:
+def check_broker(views: "tuple[LogDirView, ...]", release: Release, copy_in: "CopyIn") -> list[Finding]:
     """Run the rules that compare the log dirs of one broker; `copy_in` reads the metadata in them."""
     if len(views) > 1 and release.may_migrate_to_kraft:
         from kcheck.views.metadata_copy import with_modes  # imports the metadata decoders: only if a broker may migrate
@@ -117,31 +119,31 @@ def check_broker(views: tuple[LogDirView, ...], release: Release, copy_in: "Copy
     return _check(Scope.BROKER, views, release)
 
 
-def check_replicas(view: ReplicasView, release: Release) -> Iterator[Finding]:
+def check_replicas(view: "ReplicasView", release: Release) -> Iterator[Finding]:
     """Run the rules that compare the replicas of one partition, for each topic id separately."""
     topics = {replica.where.broker_id: replica.topic_id for replica in view.replicas}
     findings = _check(Scope.REPLICAS, view, release)
     return (finding for finding in findings if not release.has_partition_metadata or _about_one_topic(finding, topics))
 
 
-def check_cluster(view: "Quorum", release: Release) -> Iterator[Finding]:
+def check_cluster(view: "Quorum", release: Release) -> list[Finding]:
     """Run the rules about the metadata of a cluster."""
     return _check(Scope.CLUSTER, view, release)
 
 
-def check_coordinators(view: Coordinated, release: Release) -> Iterator[Finding]:
+def check_coordinators(view: "Coordinated", release: Release) -> list[Finding]:
     """Run the rules about what the coordinators of a cluster know."""
     return _check(Scope.COORDINATORS, view, release)
 
 
-def check_store(view: Store, logs: Iterable[StoredLog], release: Release) -> Iterator[Finding]:
+def check_store(view: "Store", logs: "Iterable[StoredLog]", release: Release) -> Iterator[Finding]:
     """Run the rules about the objects of a remote store, and of the partitions in it."""
     for log in logs:
         yield from _check(Scope.STORED_LOG, log, release)
     yield from _check(Scope.STORE, view, release)
 
 
-def check_run(view: RunView, release: Release) -> Iterator[Finding]:
+def check_run(view: "RunView", release: Release) -> list[Finding]:
     """Run the rules about a run of a fleet (missing parts, doubled parts, clusters at stake)."""
     return _check(Scope.RUN, view, release)
 
@@ -151,15 +153,20 @@ def _about_one_topic(finding: Finding, topics: Mapping[int | None, str | None]) 
     return not (isinstance(other, int) and ids_differ(topics.get(finding.where.broker_id), topics.get(other)))
 
 
-def _check(scope: Scope, view: object, release: Release) -> Iterator[Finding]:
+def _check(scope: Scope, view: object, release: Release) -> list[Finding]:
     return _run(_checks(scope), view, release)
 
 
-def _run(checks: Checks, view: object, release: Release) -> Iterator[Finding]:
-    """Yield the findings with the names of possible repairs."""
+def _run(checks: Checks, view: object, release: Release) -> list[Finding]:
+    """Return the findings with the names of possible repairs."""
+    findings: list[Finding] = []
     for when, neighbours in checks:
         if when is None or when(view):
             for check in neighbours:
-                for finding in check(view, release):
-                    names = _names_of_repairs(finding.id)
-                    yield finding._replace(repair={"names": names}) if names else finding
+                findings += check(view, release)
+    return [_with_repairs(finding) for finding in findings] if findings else findings
+
+
+def _with_repairs(finding: Finding) -> Finding:
+    names = _names_of_repairs(finding.id)
+    return finding._replace(repair={"names": names}) if names else finding

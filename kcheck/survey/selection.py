@@ -1,10 +1,11 @@
 """Refuses `--topic` and `--partition` that match nothing: a healthy answer about no partition would mislead."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from kcheck.disk.paths import split
 from kcheck.errors import UsageError
 from kcheck.formats import offset_checkpoint
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import OFFSET_CHECKPOINTS, is_stranger_in_log_dir, parse_directory
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
@@ -15,8 +16,10 @@ _NAMES_MAX = 20_000
 """kcheck looks for the nearest names among this many."""
 
 
-def require_match(targets: Iterable[Target], wanted: PartitionFilter) -> None:
-    """Raise UsageError if the filter matches no partition of the targets.
+def require_match(
+    targets: Iterable[Target], wanted: PartitionFilter, image: Callable[[], ClusterImage | None] = lambda: None
+) -> None:
+    """Raise UsageError if the filter matches no partition of the targets, nor of the metadata `image`.
 
     A log dir that cannot be listed may hold the partition, and a file has no filter.
     """
@@ -33,6 +36,11 @@ def require_match(targets: Iterable[Target], wanted: PartitionFilter) -> None:
                 known.add((topic, partition))
     except UnreadableError:
         return
+    metadata = image()
+    for of, number, _ in () if metadata is None else metadata.partitions():
+        if wanted.has(of.name, number):
+            return
+        known.add((of.name, number))
     raise no_match(wanted, known)
 
 

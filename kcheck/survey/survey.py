@@ -164,16 +164,18 @@ class Survey:
 
         def is_whole(view: PartitionView) -> bool:
             nonlocal known
-            unread.update(finding.where.dir for finding in log_dir.findings[known:])
-            known = len(log_dir.findings)
+            if len(log_dir.findings) > known:
+                unread.update(finding.where.dir for finding in log_dir.findings[known:])
+                known = len(log_dir.findings)
             return view.where.dir not in unread
 
         before = len(self.collected)
         for view in views if self._deepen is None else self._deepen(views, is_whole, self.collected):
             if is_whole(view):
                 self.collected.extend(check_partition(view, self.release))
-            self.collected[before:] = self._settle(log_dir, self.collected[before:])
-            before = len(self.collected)
+            if len(self.collected) > before:
+                self.collected[before:] = self._settle(log_dir, self.collected[before:])
+                before = len(self.collected)
             yield view
 
     def _collect(self, findings: Iterable[Finding]) -> None:

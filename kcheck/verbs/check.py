@@ -6,6 +6,7 @@ from functools import partial
 from typing import NamedTuple, Protocol, Self
 
 from kcheck.core.start.unserved import ImageOf
+from kcheck.disk.kept import expect_owners
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes, outcomes_of
 from kcheck.formats import Format
 from kcheck.jobs.workers import Task, Workers
@@ -31,10 +32,6 @@ WORTH_SIZE, WORTH_COUNT = 64 << 20, 500
 """Below both limits, starting worker processes costs more time than it saves."""
 
 
-def _tell_nobody(coverage: Coverage) -> None:
-    del coverage
-
-
 class ReadOptions(NamedTuple):
     """Options for reading segments; they never change the findings in a segment that is read."""
 
@@ -42,8 +39,8 @@ class ReadOptions(NamedTuple):
     """Worker processes."""
     span: TimeSpan = TimeSpan()
     """The time span that selects segments by their record timestamps."""
-    tell: Callable[[Coverage], None] = _tell_nobody
-    """Called with the progress a few times a second."""
+    tell: Callable[[Coverage], None] | None = None
+    """Called with the progress a few times a second; None without a reader."""
 
 
 class Watch(Protocol):
@@ -114,15 +111,15 @@ def check(
     reading, log_dirs = reading or ReadOptions(), log_dirs or LogDirs(release)
     targets = replica_targets(arguments)
     require_match(targets, wanted)
+    expect_owners()
     starts = starts or next_starts(arguments, targets, wanted, log_dirs, metadata, config)
-    kinds = {
-        target: requested_format(target.tree, target.path, as_kind)
-        for target in targets
-        if target.kind is TargetKind.FILE
-    }
+    files = [target for target in targets if target.kind is TargetKind.FILE]
+    kinds = {target: requested_format(target.tree, target.path, as_kind) for target in files}
     coverage = Coverage()
-    coverage.plan(targets, wanted, reads_segments=depth.reads_segments)
-    interrupted = False
+    plan = partial(coverage.plan, targets, wanted, reads_segments=depth.reads_segments)
+    is_planned, interrupted = reading.jobs > 1 or reading.tell is not None, False
+    if is_planned:  # It lists every directory.
+        plan()
     with _workers(reading, coverage) as workers:
         scan = SegmentScan(depth, release, workers, window=reading.span, coverage=coverage)
         settle = starts.settled_by(workers)
@@ -130,7 +127,7 @@ def check(
             wanted=wanted, release=release, deepen=scan.partitions, log_dirs=log_dirs, settle=settle,
             place=starts.placed if depth.reads_segments else starts.in_cluster,
         )  # fmt: skip
-        cluster = _Cluster(workers, coverage, compared=depth.reads_segments)
+        cluster = _Cluster(workers, coverage, targets, compared=depth.reads_segments)
         try:
             for target in targets:
                 _examine(target, kinds.get(target), survey, scan, cluster, watch)
@@ -148,6 +145,8 @@ def check(
                 survey.collected.extend(watch.findings(starts.image_of, release))
         except KeyboardInterrupt:
             interrupted = True
+            if not is_planned:
+                plan()
     return CheckReport(
         release=release,
         depth=depth,
@@ -163,7 +162,9 @@ def _workers(reading: ReadOptions, coverage: Coverage) -> Workers:
         coverage.bytes += size
 
     is_worth = coverage.planned["bytes"] >= WORTH_SIZE or coverage.planned["segments"] >= WORTH_COUNT
-    return Workers(reading.jobs if is_worth else 1, done=done, tick=lambda: reading.tell(coverage))
+    tell = reading.tell
+    jobs = reading.jobs if is_worth else 1
+    return Workers(jobs, done=done) if tell is None else Workers(jobs, done=done, tick=lambda: tell(coverage))
 
 
 def _examine(
@@ -206,9 +207,10 @@ def _segment(target: Target, survey: Survey, scan: SegmentScan) -> None:
 class _Cluster:
     """Collects the replicas of each partition when several brokers are checked."""
 
-    def __init__(self, workers: Workers, coverage: Coverage, *, compared: bool) -> None:
-        """Take whether to compare records, which is `compared`."""
+    def __init__(self, workers: Workers, coverage: Coverage, targets: Iterable[Target], *, compared: bool) -> None:
+        """Take whether to compare records, which is `compared`. One log dir has nothing to collect."""
         self._workers = workers
+        self._several = sum(target.kind is TargetKind.LOG_DIR for target in targets) > 1
         self._coverage = coverage
         self._compared = compared
         self._views: dict[tuple[object, ...], dict[int, PartitionView]] = {}
@@ -219,7 +221,7 @@ class _Cluster:
         If segments were left out, the batches do not show all epochs. Then the epochs of the file are used.
         """
         broker_id = view.where.broker_id
-        if self._coverage.planned["log_dirs"] > 1 and view.is_replica and broker_id is not None:
+        if self._several and view.is_replica and broker_id is not None:
             slim = view._replace(files=frozenset(), metadata=None, last_batch=None)
             if view.read is not None and not view.is_read:
                 bases = {segment.base_offset for segment in view.read}

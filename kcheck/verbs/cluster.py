@@ -54,6 +54,7 @@ from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import EVERYTHING, Extent, read_copy
 from kcheck.views.metadata_paths import MetadataPath, identity_of, metadata_paths, node_directories, paths_beside
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
+from kcheck.views.zookeeper_beside import zookeeper_beside
 from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper, zookeeper_kind
 from kcheck.views.zookeeper_history import zookeeper_history
 from kcheck.words import partition_name
@@ -203,6 +204,8 @@ def cluster(
     collected: list[Finding] = []
     if any(kinds.values()):
         (known, changes), checked = _of_zookeeper(kinds, question), tuple(arguments)
+    elif beside := _zookeeper_instead(arguments):
+        (known, changes), checked = _of_zookeeper(dict.fromkeys(beside, "zookeeper"), question), beside
     else:
         targets = replica_targets(arguments)
         checked = paths_of(targets)
@@ -234,6 +237,12 @@ def cluster(
         collected=collected,
         checked=checked,
     )
+
+
+def _zookeeper_instead(arguments: list[str]) -> tuple[str, ...]:
+    """Return ZooKeeper's data in a folder among the arguments whose log dirs have no metadata of KRaft."""
+    beside = zookeeper_beside(arguments)
+    return () if beside and paths_beside(replica_targets(arguments)) else beside
 
 
 def _lost(arguments: list[str], targets: Sequence[Target]) -> FirstRescue | None:

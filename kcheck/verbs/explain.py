@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from kcheck.core.releases.releases import NEWEST_TESTED
 from kcheck.disk.package_data import log_catalogue
 from kcheck.disk.paths import can_be_path
-from kcheck.disk.tree import logs_in, tree_of
 from kcheck.documents.answer import Answer
 from kcheck.errors import UsageError
 from kcheck.messages.catalogue import LogRule
@@ -95,11 +94,15 @@ def asked(arguments: Iterable[str]) -> Asked:
             logs.append(argument)
         elif not can_be_path(argument):
             texts.append(argument)
-        elif (tree := tree_of(argument)).exists(argument):
-            (directories if tree.is_directory(argument) else logs).append(argument)
-            logs += logs_in(argument)
         else:
-            texts.append(_pasted(argument))
+            from kcheck.disk.tree import logs_in, tree_of  # only for paths and lines
+
+            tree = tree_of(argument)
+            if tree.exists(argument):
+                (directories if tree.is_directory(argument) else logs).append(argument)
+                logs += logs_in(argument)
+            else:
+                texts.append(_pasted(argument))
     if rules and (logs or texts or directories):
         raise UsageError("explain rules and log lines in separate commands")
     if directories and not logs and not texts:

@@ -117,7 +117,7 @@ def log_facts(
         lost_head=lost_head_of_log(log, offsets.log_start, on_disk, _names(files, log), clean=clean),
         missing=tuple(missing), misdated=tuple(misdated),
         topic_id=row.topic_id, end=log.log_end_offset, start=log.log_start_offset, loses=row.lost is not None,
-        epoch=_newest_epoch(files, row, log, image) if is_served and log.leader_epochs else None,
+        epoch=_newest_epoch(files, row, log, on_disk, image) if is_served and log.leader_epochs else None,
         unseen_epoch=_unseen_epoch(files, row, log, on_disk, image, broker_id) if is_served else None,
         is_closed=closed,
         is_emptied=is_served and looks and not clean and row.lost is None and _is_emptied(files, log),
@@ -231,22 +231,25 @@ def _local_segments(files: Directory, loaded: LoadedLog) -> list[LocalSegment]:
         return []
 
 
-def _newest_epoch(files: Files, row: PartitionPrediction, log: LoadedLog, image: ClusterImage | None) -> Epoch | None:
+def _newest_epoch(
+    files: Files, row: PartitionPrediction, log: LoadedLog, on_disk: EpochEntries | None, image: ClusterImage | None
+) -> Epoch | None:
     """Return the newest leader epoch that a log shows.
 
-    The last batch is read only where the cache has an epoch that the metadata does not know.
+    The last batch is read only where the cache has an epoch that the metadata does not know. A leader without new
+    records left its epoch at the log end, and the next load removes that entry.
     """
     topic = None if image is None else image.topics.get(row.directory.topic)
     known = None if topic is None else topic.partitions.get(row.directory.partition)
-    newest = log.leader_epochs[-1].epoch
-    if known is None or known.leader_epoch is None or newest <= known.leader_epoch:
-        return newest
+    entries = on_disk if on_disk and on_disk[-1].start_offset == log.log_end_offset else log.leader_epochs
+    if known is None or known.leader_epoch is None or entries[-1].epoch <= known.leader_epoch:
+        return log.leader_epochs[-1].epoch
     try:
         batch = last_batch(files, Offset(log.bases[-1]))
     except UnreadableError:
         batch = None
     of_batch = None if batch is None else batch.epoch
-    return epoch_shown(log.leader_epochs, of_batch, log.log_start_offset, log.log_end_offset)
+    return epoch_shown(entries, of_batch, log.log_start_offset, log.log_end_offset)
 
 
 def _unseen_epoch(
@@ -342,8 +345,12 @@ def _sizes(files: Files, log: LoadedLog) -> tuple[int, ...]:
     """Return the sizes of the segments of a log; empty for one segment."""
     if len(log.bases) < 2:
         return ()
-    found = files.entries().sizes
-    return tuple(found.get(log_name(Offset(base)), 0) for base in log.bases)
+    names = [log_name(Offset(base)) for base in log.bases]
+    try:
+        return tuple([files.readable_size(name) for name in names])
+    except UnreadableError:  # A link, or a segment that the broker makes.
+        found = files.entries().sizes
+        return tuple(found.get(name, 0) for name in names)
 
 
 def _rebuilt(row: PartitionPrediction) -> set[str]:

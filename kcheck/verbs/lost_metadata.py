@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
-from kcheck.core.cluster.quorum import oldest_elected
+from kcheck.core.cluster.quorum import oldest_elected, rival_copy
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue, if_lost
 from kcheck.core.premises.age import OLDER_METADATA
 from kcheck.core.premises.table import with_premises
@@ -70,6 +70,7 @@ def rescue_first(
         unnamed=configured_voters(targets) - {number for number, _ in numbers} - {*given_up},
         dead=frozenset(given_up),
         damaged=frozenset(copy.node_id for copy in damaged if copy.node_id is not None),
+        rival=None if (rival := rival_copy(known)) is None else rival.node_id,
         behind=newest is not None and _are_behind(newest, known, targets),
         starts=starts,
         all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
@@ -85,7 +86,10 @@ def rescue_first(
         return None
     if rescue.first is not None:
         first = next((row for number, row in numbers if number == rescue.first), targets[0])
-        return rescue._replace(command=shell_line(("kcheck", "preflight", first.config or first.folder or first.path)))
+        words = ["kcheck", "preflight", first.config or first.folder or first.path]
+        if rescue.verb is RescueVerb.FORMAT and newest is not None:
+            words += ["--metadata", split(newest.path)[0]]
+        return rescue._replace(command=shell_line(words))
     more = named if rescue.verb is RescueVerb.QUORUM else ()
     znode = () if kraft or rescue.verb is not RescueVerb.METADATA else ("--zookeeper",)
     return _by_owners(rescue, numbers, (*arguments, *more, *znode), given_up)

@@ -8,6 +8,7 @@ from kcheck.core.premises.settings import refused_start
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import NOT_LOADED, Mode, Outcome, Settings
 from kcheck.core.start.unserved import unserved
+from kcheck.disk.kept import expect_owners
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree, real_path, tree_of
 from kcheck.model.cluster import PROVIDER
@@ -68,6 +69,7 @@ def _prediction(targets: tuple[Target, ...], options: StartOptions, log_dirs: Lo
 
 def prediction_of(targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs) -> Prediction:
     """Return the prediction for targets with options that hold the copies of the cluster's metadata."""
+    expect_owners()
     collected: list[Finding] = []
     named, wanted = paths_of(targets), _with_log_dirs(targets, options.wanted, log_dirs)
     targets = tuple(wanted)

@@ -18,6 +18,7 @@ of clusters, and findings about files that cannot be read. `rules` decide whethe
 9. `metadata_paths`: Which of these paths contain a copy of the metadata?
 10. `metadata_copy`: What does the copy of one KRaft node contain?
 11. `zookeeper_copy`: What does the metadata of a cluster with ZooKeeper contain?
+    `zookeeper_beside`: Which ZooKeeper data is in the folders that the user names?
 12. `zookeeper_server`: Which znodes does a ZooKeeper server restore?
 13. `zookeeper_history`: How did one partition change, according to ZooKeeper's files?
 14. `zookeeper_elections`: Which partitions got a leader uncleanly, according to these files?

@@ -24,7 +24,7 @@ from kcheck.disk.rights import map_count_max
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.java import java_int
-from kcheck.model.names import META_PROPERTIES
+from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
@@ -37,6 +37,7 @@ from kcheck.views.targets import (
     log_dirs_in,
     read_properties,
     refused_line_of,
+    relative_bases,
     written_log_dirs,
 )
 
@@ -91,6 +92,7 @@ def broker_facts(
         doubled=tuple(_doubled(settings or {}, every)),
         elsewhere=tuple(every) if is_elsewhere and are_missed(settings or {}, every, given) else (),
         begins_in=_base(path, every) if path in (config, targets[0].config) else None,
+        begins_too=_other_base(path) if path in (config, targets[0].config) else None,
         stores=None if written is None else stores_of(settings or {}, every, given),
         metadata_log_dir=None if settings is None else metadata_log_dir(settings, [*brought, *named], paths),
         is_complete=bool(every and not is_elsewhere) or all(target.folder is not None for target in given.values()),
@@ -105,6 +107,7 @@ def broker_facts(
         chroot=zookeeper.metadata.chroot if _has_topics(zookeeper) else None,
         registered_at=_registered_at(zookeeper, own),
         asked_at=asked_at,
+        created_at={} if zookeeper is None else zookeeper.metadata.created_at,
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
@@ -195,6 +198,20 @@ def _base(path: str | None, every: Iterable[str]) -> str | None:
         return None
     pairs = zip(written_log_dirs(read_properties(path)), every, strict=True)
     return next((place.removesuffix(written) for written, place in pairs if place != written), None)
+
+
+def _other_base(path: str | None) -> str | None:
+    """Return the second folder with relative log dirs of these settings; None without one.
+
+    Folders above a working directory with log dirs do not count.
+    """
+    if path is None or tree_of(path).is_bundle:
+        return None
+    bases = [*relative_bases(tree_of(path), path, written_log_dirs(read_properties(path)))]
+    here = absolute(".")
+    if bases[:1] == [""]:
+        bases = [base for base in bases if absolute(base or ".").startswith(here)]
+    return next((absolute(base or ".") for base in bases[1:]), None)
 
 
 def are_missed(settings: Mapping[str, str], places: Iterable[str], given: Iterable[str]) -> bool:
@@ -387,6 +404,7 @@ def _log_dir(
         identity=None if names_nothing(entries) else entries,
         directories=tuple(directory for _, directory in log_dir.directories),
         has_files=bool(log_dir.view.files),
+        was_used=not {CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS}.isdisjoint(log_dir.view.files),
         clean=log_dir.view.clean_shutdown,
         shutdown_epoch=log_dir.view.shutdown_epoch,
     )

@@ -2,17 +2,19 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 
 from kcheck.core.premises.facts import LogDirFacts, StoreFile
 from kcheck.core.premises.listeners import hosts_of
 from kcheck.core.premises.rights import FILES_OF_LOG_DIR, broker_users, is_used, log_dir_rights
 from kcheck.core.premises.security import KeyStore, fault_of, stores
+from kcheck.disk.kept import noted_owners
 from kcheck.disk.local import LOCAL
-from kcheck.disk.paths import is_absolute
+from kcheck.disk.paths import is_absolute, join
 from kcheck.disk.rights import in_container, machine_names, rights_in, rights_of, volume_of
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.model.names import CLEAN_SHUTDOWN, LOG_START, META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
-from kcheck.model.rights import LogDirRights, Rights
+from kcheck.model.rights import LogDirRights, PlainOwners, Rights
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 _STORE_SIZE_MAX = 1 << 24
@@ -72,6 +74,7 @@ def with_rights(log_dirs: Iterable[tuple[LogDirFacts, tuple[str, ...]]]) -> tupl
                 top or Rights("", user.user, user.group, 0o700),
                 files[path],
                 ((place, rights_in(path, place.path, is_used)) for place in directories[path]),
+                partial(_noted, path),
             )
             for path, top in tops.items()
         }
@@ -80,6 +83,10 @@ def with_rights(log_dirs: Iterable[tuple[LogDirFacts, tuple[str, ...]]]) -> tupl
         if may_use_all:
             break
     return tuple(row._replace(rights=rights.get(row.path)) for row, _ in rows)
+
+
+def _noted(log_dir: str, directory: str) -> PlainOwners | None:
+    return noted_owners(join(log_dir, directory))
 
 
 def _is_local(row: LogDirFacts) -> bool:

@@ -1,6 +1,6 @@
 """Reads a partition directory (its small files, its segments, and its log end)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import zip_longest
 from typing import Any
@@ -44,11 +44,12 @@ _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
 def read_partition(
     disk: Directory, directory: PartitionDirectory, where: Location, *, log_dir: LogDirView | None,
     offsets: CheckpointOffsets, walk_all: bool, release: Release, ends: bool = False,
+    small_files: dict[str, bytes] | None = None,
 ) -> tuple[PartitionView, tuple[Finding, ...]]:  # fmt: skip
     """Return the partition as it is on disk, and a finding per unreadable file.
 
     `walk_all` reads every segment completely. Otherwise only the tail of the last one is read. `ends` also gives the
-    log end of each segment, which shows the gaps.
+    log end of each segment, which shows the gaps. `small_files` gets the bytes of the epoch file and the metadata.
     """
     where = Location(where.broker_id, where.log_dir, where.dir, topic=directory.topic, partition=directory.partition)
     findings: list[Finding] = []
@@ -67,7 +68,8 @@ def read_partition(
             in_place = (name for name in listing.directories if _is_in_place(name, directory))
             files = frozenset((*listing.files, *listing.others, *in_place))
             regular = files - directories
-            small = partial(_small, folder, regular, where, findings, release)
+            kept = {} if small_files is None else small_files
+            small = partial(_small, folder, regular, where, findings, release, kept)
             epochs = small(LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT)
             metadata = small(PARTITION_METADATA, partition_metadata.FORMAT)
             segments, last, index_size = _segments(folder, regular, where, findings, walk_all=walk_all, gaps=gaps)
@@ -106,16 +108,20 @@ def read_partition(
     return view, tuple(findings)
 
 
-def as_read_by(view: PartitionView, disk: Directory, offsets: CheckpointOffsets, release: Release) -> PartitionView:
-    """Return a view with the small files as another release reads them. Batches do not differ."""
-    with disk as folder:
-        small = partial(_small, folder, view.files - view.directories, view.where, [], release)
-        epochs = small(LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT) or view.epochs
-        metadata = small(PARTITION_METADATA, partition_metadata.FORMAT) or view.metadata
+def as_read_by(
+    view: PartitionView, small_files: Mapping[str, bytes], offsets: CheckpointOffsets, release: Release
+) -> PartitionView:
+    """Return a view with the bytes of the small files as another release reads them. Batches do not differ."""
+    epochs = _again(view.epochs, small_files.get(LEADER_EPOCHS), leader_epoch_checkpoint.FORMAT, release)
+    metadata = _again(view.metadata, small_files.get(PARTITION_METADATA), partition_metadata.FORMAT, release)
     first = view.segments[0].base_offset if view.segments else None
     start = _log_start(view.state, offsets, first, epochs, view.files, release)
     end = view.log_end_offset if view.segments else start
     return view._replace(epochs=epochs, metadata=metadata, log_start_offset=start, log_end_offset=end)
+
+
+def _again(file: FileView | None, data: bytes | None, kind: Format, release: Release) -> FileView | None:
+    return file if file is None or data is None else view_of(data, kind, file.where, release)
 
 
 def _log_start(
@@ -168,11 +174,20 @@ def try_partition(
     walk_all: bool,
     release: Release,
     ends: bool = False,
+    small_files: dict[str, bytes] | None = None,
 ) -> tuple[PartitionView | None, tuple[Finding, ...]]:
     """Return the result of `read_partition`; None, and finding KC000, after a bug in kcheck."""
     read = guarded(
         lambda: read_partition(
-            disk, directory, where, log_dir=log_dir, offsets=offsets, walk_all=walk_all, release=release, ends=ends
+            disk,
+            directory,
+            where,
+            log_dir=log_dir,
+            offsets=offsets,
+            walk_all=walk_all,
+            release=release,
+            ends=ends,
+            small_files=small_files,
         ),
         where,
     )
@@ -202,15 +217,16 @@ _read_alike = lru_cache(_ALIKE_COUNT)(_read)
 
 
 def _small(
-    folder: Directory, files: frozenset[str], where: Location, findings: list[Finding], release: Release, name: str,
-    kind: Format,
+    folder: Directory, files: frozenset[str], where: Location, findings: list[Finding], release: Release,
+    small_files: dict[str, bytes], name: str, kind: Format,
 ) -> FileView | None:  # fmt: skip
     if name not in files:
         return None
     where = where.of_file(name)
     try:
         data = folder.read_short(name)
-        return view_of(folder.read_whole(name) if data is None else data, kind, where, release)
+        data = small_files[name] = folder.read_whole(name) if data is None else data
+        return view_of(data, kind, where, release)
     except UnreadableError as error:
         findings.append(kc001_unreadable.finding(where, error.why))
         return None

@@ -367,20 +367,23 @@ def log_dirs_in(tree: Tree, path: str, config: Mapping[str, str]) -> list[str]:
             raise UsageError(f"{path}: log.dirs: {place!a} is not a path; an example is /var/lib/kafka/data")
     if tree.is_bundle:
         return [_in_bundle(path, place) for place in places]
-    base = _base_of(tree, path, places)
+    base = next(relative_bases(tree, path, places), "")
     return [place if is_absolute(place) else join(base, place) for place in places]
 
 
-def _base_of(tree: Tree, path: str, places: Iterable[str]) -> str:
-    """Return the folder that relative log dirs begin in; "" means the working directory.
+def relative_bases(tree: Tree, path: str, places: Iterable[str]) -> Iterator[str]:
+    """Yield the folders in which relative log dirs of a server.properties exist, the likeliest first.
 
-    Kafka opens them in the directory of the broker's start. If this directory has none, a folder above the
-    server.properties may have one.
+    Kafka opens them in the directory of the broker's start. A file below the working directory ("") means that one.
+    Otherwise the folders above the file come first, as the working directory may be the one of another broker.
     """
     relative = [place for place in places if not is_absolute(place)]
-    above = dict.fromkeys(str(folder) for one in (path, absolute(path)) for folder in PurePath(one).parents)
-    has_one = (folder for folder in ("", *above) if any(tree.exists(join(folder, place)) for place in relative))
-    return "" if tree.is_remote else next(has_one, "")
+    whole, here = PurePath(absolute(path)), PurePath(absolute("."))
+    above = {absolute(str(folder)): str(folder) for one in (whole, PurePath(path)) for folder in one.parents}
+    folders = [above[str(folder)] for folder in whole.parents if folder != here]
+    folders = ["", *folders] if here in whole.parents else [*folders, ""]
+    if not tree.is_remote:
+        yield from (folder for folder in folders if any(tree.exists(join(folder, place)) for place in relative))
 
 
 def _in_bundle(path: str, directory: str) -> str:

@@ -133,7 +133,7 @@ def read_zookeeper(
                 image=image, zxid=znodes_then.zxid, timestamp=znodes_then.timestamp,
                 closed=sessions.closed(metadata.chroot), registered_at=sessions.registered_at(metadata.chroot),
                 endpoints=sessions.endpoints(metadata.chroot),
-                asked_at=sessions.asked_at(metadata.chroot),
+                asked_at=sessions.asked_at(metadata.chroot), created_at=sessions.created_at(metadata.chroot),
             )  # fmt: skip
     except UnreadableError as error:
         problems.append(MetadataProblem(path, str(error)))

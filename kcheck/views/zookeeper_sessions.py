@@ -1,11 +1,13 @@
-"""The beginnings and ends of the brokers' sessions in the transactions that a starting ZooKeeper server applies."""
+"""The times of the brokers' sessions, and of topics, in the transactions that a starting ZooKeeper server applies."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.model.znodes import CloseSession, CreateNode, SetNode, Znode, ZookeeperTransaction
 from kcheck.zookeeper.kafka_znodes import registered_endpoints
 
 _IDS = "/brokers/ids/"
+_TOPIC = re.compile(r"(.*)/brokers/topics/([^/]+)")
 
 
 class BrokerSessions:
@@ -22,6 +24,7 @@ class BrokerSessions:
         self._times: dict[str, int] = {}
         self._data: dict[str, bytes | None] = {}
         self._asked: dict[int, int] = {}
+        self._topics: dict[tuple[str, str], int] = {}
 
     def observe(self, znodes: Mapping[str, Znode], transaction: ZookeeperTransaction | None) -> None:
         """Note what the transaction changed; None begins a replay."""
@@ -29,6 +32,7 @@ class BrokerSessions:
             own = {path: znode.ephemeral_owner for path, znode in znodes.items() if _IDS in path}
             self._registered, self._closed, self._times, self._asked = own, set(), {}, dict.fromkeys(own.values(), 0)
             self._data = {path: znodes[path].data for path in own}
+            self._topics = {}
             return
         for change in transaction.changes:
             if isinstance(change, CreateNode) and _IDS in change.path:
@@ -37,6 +41,8 @@ class BrokerSessions:
                 self._times[change.path] = transaction.timestamp
                 self._data[change.path] = change.data
                 self._asked[change.ephemeral_owner] = transaction.timestamp
+            elif isinstance(change, CreateNode) and (topic := _TOPIC.fullmatch(change.path)):
+                self._topics[topic[1], topic[2]] = transaction.timestamp
             elif isinstance(change, SetNode) and change.path in self._data:
                 self._data[change.path] = change.data
             elif isinstance(change, CloseSession) and change.asked:
@@ -56,6 +62,10 @@ class BrokerSessions:
     def endpoints(self, chroot: str) -> dict[int, tuple[str, ...]]:
         """Return the listeners in the last registrations of a cluster's brokers, as far as the files have them."""
         return {number: registered_endpoints(self._data[path]) for path, number in _of_cluster(chroot, self._data)}
+
+    def created_at(self, chroot: str) -> dict[str, int]:
+        """Return the creations of a cluster's topics, in ms since 1970, as far as the logs have them."""
+        return {name: at for (of, name), at in self._topics.items() if of == chroot}
 
     def asked_at(self, chroot: str) -> dict[int, int]:
         """Return the last changes by brokers of a cluster, in ms since 1970, as far as the logs have them."""

@@ -86,7 +86,44 @@ TWO_MIGRATE = "1=broker-1/migrating.properties 2=broker-2/migrating.properties"
 BY_FOLDER = "1=broker-1 2=broker-2 --metadata controller"
 BY_SETTINGS = "1=broker-1/server.properties 2=broker-2/server.properties --metadata controller"
 
+NO_STATE = "ZooKeeper has no state of t-0, t-1, and directories are here. The controller treats them as new partitions"
+CREATED_AGAIN = "broker 2 stopped before t was created again in ZooKeeper. t-0, t-1, t-2 here are of the former topic"
+OF_THREE = "--metadata controller-101/data1 --metadata controller-102/data1 --metadata controller-103/data1"
+SECOND = "controller 103 elects itself by a voter set of its own (103). Its metadata ends at offset 0, the newest copy"
+
 TABLE: dict[str, tuple[Asked, ...]] = {
+    # kafka-storage.sh format --standalone for controller 103 of three, 4.3.1. It led, all nodes truncated their
+    # metadata to its own, and each partition became stray.
+    "second-quorum": (
+        row(f"{START_1} --metadata controller-101/data1 --metadata controller-102/data1", 0, "may start"),
+        row(f"{START_1} {OF_THREE}", 1, f"loss P824 {SECOND}"),
+        row(f"preflight controller-103/server.properties {OF_THREE}", 1, f"loss P824 {SECOND}"),
+        row(f"predict broker-1/server.properties {OF_THREE}", 1, SECOND),
+        row(f"check broker-1 {OF_THREE}", 1, f"error KC315 {SECOND}"),
+        row(f"elect 1=broker-1 2=broker-2 {OF_THREE}", 1, "start all brokers ? ? ? ?"),
+        row("recover .", 1, "Next: kcheck preflight controller-103 --metadata controller-101/data1"),
+        row("preflight controller-103 --metadata controller-101/data1", 1, f"loss P824 {SECOND}"),
+        row("recover quorum .", 1, "Do not start 103 before. kcheck cluster shows the voters of that copy."),
+        row("cluster .", 1, "controller 103 wins by a voter set of its own (103)"),
+        row(".", 1, SECOND),
+    ),
+    # The znodes state of t-0 and t-1 were deleted. Broker 2 of 2.8.2 was back first and led, 15 records behind in each.
+    "state-removed-2.8.2": (
+        row(f"{START_1} --metadata zookeeper", 1, f"loss P825 {NO_STATE}"),
+        row("predict broker-2/server.properties --metadata zookeeper", 1, NO_STATE),
+        row("check 1=broker-1 2=broker-2 --metadata zookeeper", 1, f"error KC315 {NO_STATE}"),
+        row("elect 1=broker-1 2=broker-2 --metadata zookeeper", 0, "start all brokers at most 30", "broker 2 lead 30"),
+        row("recover 1=broker-1 2=broker-2 --metadata zookeeper", 1, "This plan: nothing is lost.", "1. Start"),
+    ),
+    # Topic t was deleted and created again while broker 2 of 2.8.2 was down, without topic ids. Broker 2 was back with
+    # the old records, and led after the preferred election: no consumer could read the 25 new ones.
+    "topic-created-again-2.8.2": (
+        row("preflight broker-2/server.properties --metadata zookeeper", 1, f"loss P826 {CREATED_AGAIN}"),
+        row("predict broker-2/server.properties --metadata zookeeper", 1, CREATED_AGAIN),
+        row("check broker-2 --metadata zookeeper", 1, "error KC238 t-0"),
+        row("elect 1=broker-1 2=broker-2 --metadata zookeeper", 1, "Then ask again: kcheck compares no leaders"),
+        row("recover 1=broker-1 2=broker-2 --metadata zookeeper", 1, "Move these directories away before the broker"),
+    ),
     # A migration of 3.9.2 in dual write. Without the migration both brokers started, and no partition had a leader.
     # With migrating.properties everything was served.
     "migration-given-up": (

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.cli import completions, man_pages
-from kcheck.cli.command_tree import Command, command_tree
+from kcheck.cli.command_tree import OWN, Command, command_tree
 from tests.cli.command import kcheck
 
 BASH = "bash-completion/completions/kcheck"
@@ -69,6 +69,19 @@ def test_each_command_has_a_page_with_every_option(share: Path) -> None:
         page = pages["-".join(command.path) + ".1"].replace("\\-", "-").replace("\\&", "")
         shown = [text for part in (*command.arguments, *command.options) for text in (part.shown, part.words) if text]
         assert [] == [text for text in (command.usage, command.short.rstrip("."), *shown) if text not in page]
+        assert [title for title in command.groups if title != OWN and command.groups[title]] == re.findall(
+            r"^\.SS (.*)$", page.partition(".SH OPTIONS WITH A PATH")[0], re.MULTILINE
+        )
+
+
+def test_a_page_leads_to_related_commands_and_to_the_guide(share: Path) -> None:
+    """As the help does, and each page that it names is there."""
+    for command in all_commands():
+        page = (share / "man/man1" / f"{'-'.join(command.path)}.1").read_text("utf-8").replace("\\-", "-")
+        named = re.findall(r"^\.BR (\S+) \(1\)", page, re.MULTILINE)
+        assert {f"kcheck-{key.replace(' ', '-')}" for key in command.see_also} <= {*named}
+        assert [] == [name for name in named if not (share / f"man/man1/{name}.1").is_file()]
+        assert command.guide in page
 
 
 def test_a_page_has_what_the_help_says_after_its_options(share: Path) -> None:

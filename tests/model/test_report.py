@@ -31,4 +31,12 @@ def test_a_repair_that_discards_records_counts_only_beside_another_one() -> None
     item = Finding("KC141", "x", Severity.ERROR, Location(), "", "", "", repair={"names": ("cut-log",)})
     assert not is_repairable(item)
     assert is_repairable(item._replace(repair={"names": ("cut-log", "patch-batch-headers")}))
+    assert not is_repairable(item._replace(id="KC144"))
     assert is_repairable(item._replace(id="KC143"))
+
+
+def test_the_directory_of_a_file_system_has_no_repair() -> None:
+    """Other names that no broker knows are moved aside."""
+    item = Finding("KC301", "x", Severity.FATAL, Location(dir="old"), "", "", "", repair={"names": ("y",)})
+    assert is_repairable(item)
+    assert not is_repairable(item._replace(where=Location(dir="lost+found")))

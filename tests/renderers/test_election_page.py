@@ -11,6 +11,7 @@ import kcheck
 from kcheck.model.report import Report
 from kcheck.renderers import Options, html
 from tests.cli import command
+from tests.oracle.incidents import kept
 from tests.renderers.browser import browser
 from tests.renderers.golden import FIXTURES
 from tests.renderers.test_html import HOSTILE, Tags
@@ -83,3 +84,12 @@ def test_on_a_phone(tmp_path: Path, diverged: str) -> None:
         assert seen.ask("document.documentElement.scrollWidth") == 390
         assert seen.ask("[...document.querySelectorAll('figure svg')].every(s => s.clientWidth > 200)")
         assert seen.named("Runtime.exceptionThrown", "Log.entryAdded") == []
+
+
+def test_a_missing_segment_is_a_gap_in_the_picture(tmp_path: Path) -> None:
+    """In text and on the page: the disks of two brokers of 4.3.1, one without its second segment of orders-0."""
+    folder = kept.unpacked(kept.PLACE / "4.3.1-kraft-remove-middle-k0.tar.xz", tmp_path).folder
+    answer = kcheck.elect(folder, partitions=kcheck.PartitionFilter(partitions=("orders-0",)))
+    (line,) = (line for line in str(answer).splitlines() if "without" in line)
+    assert re.fullmatch(r"  broker 2   \|=+ +=+\.*\| 0-\d+ without 40", line)
+    assert re.search(r"broker 2: holds 0-\d+ without 40;", page(answer.report()))

@@ -222,3 +222,23 @@ def test_an_object_of_another_size() -> None:
     stored = StoredLog("t", 0, remote_log(MetadataState.READ, (segment,)), objects, 0)
     (finding,) = check_objects(stored, release("4.3"))
     assert finding.message == "t-0: 5-9 has 399 instead of 400 bytes"
+
+
+def test_a_missing_transaction_index_hides_that_transactions_were_aborted() -> None:
+    """The broker reads the segment (RemoteIndexCache 3.6 to 4.3.1), and takes it for one without them."""
+    sizes = {"log": 400, "index": 0, "timeindex": 0, "leader_epoch_checkpoint": 0, "snapshot": 0}
+    one, two = (
+        RemoteSegment(letter * 22, SegmentState.COPY_FINISHED, Offset(at), Offset(at + 5), 400, has_aborted=True)
+        for letter, at in (("A", 5), ("B", 10))
+    )
+    objects = {one.segment_id: SegmentObjects(Offset(5), sizes)}
+    stored = StoredLog("t", 0, remote_log(MetadataState.READ, (one,)), objects, 0)
+    (finding,) = check_objects(stored, release("4.3"))
+    assert finding.message == "t-0: 5-9 lacks .txnindex"
+    assert finding.effect == ("Kafka 4.3 returns aborted records of 1 remote segment to consumers with read_committed.")
+    both = stored._replace(remote=remote_log(MetadataState.READ, (one, two)))
+    (finding,) = check_objects(both, release("4.3"))
+    assert finding.effect == (
+        "Kafka 4.3 answers UNKNOWN_SERVER_ERROR to consumers that need 1 remote segment and returns aborted records "
+        "of 1 remote segment to consumers with read_committed."
+    )

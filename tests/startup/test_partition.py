@@ -189,6 +189,25 @@ def test_zeros_after_the_batches_are_not_lost() -> None:
     assert cut_loss(BytesFiles({}), cut, 7) == unknown
 
 
+@pytest.mark.parametrize("count", [0, 6, 255, -1])
+def test_a_corrupt_header_does_not_say_how_many_records_are_lost(count: int) -> None:
+    """The count is zeroed after a power loss, or more than the offsets hold. The offsets are the bound then."""
+    whole = batch(5, 5, payload=b"x" * 20).data
+    data = log([batch(0, 5)]) + whole[:57] + count.to_bytes(4, "big", signed=True) + whole[61:]
+    cut = LogCut(name(0), Offset(0), Offset(5), 61, len(data), "why")
+    lost = cut_loss(BytesFiles({name(0): data}), cut, 7)
+    assert lost == LostRecords(Offset(5), Offset(10), None, len(whole), None)
+    assert (lost.at_least, lost.at_most, lost.is_known) == (0, 5, True)
+
+
+def test_a_batch_that_compaction_emptied_loses_nothing() -> None:
+    """It is a header alone."""
+    whole = batch(5, 5).data
+    data = log([batch(0, 5)]) + whole[:57] + bytes(4)
+    cut = LogCut(name(0), Offset(0), Offset(5), 61, len(data), "why")
+    assert cut_loss(BytesFiles({name(0): data}), cut, 7).records == 0
+
+
 TORN = batch(10, 5, payload=b"x" * 99).data[:100]
 
 

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+import kcheck
 from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
 from kcheck.survey.selection import require_match
 from kcheck.views.targets import replica_targets
 from tests.builders import checkpoint, log_dir, partition_dir, run
+from tests.oracle.scenes import unpacked
 
 
 @pytest.fixture
@@ -65,3 +67,16 @@ def test_what_cannot_be_listed_may_match(path: Path) -> None:
 
 def test_a_file_has_no_filter(path: Path) -> None:
     required(path / "recovery-point-offset-checkpoint", topic="none")
+
+
+def test_a_partition_of_the_metadata_alone_is_a_match_for_a_plan(tmp_path: Path) -> None:
+    """No disk has it, which is what the plan is about: brokers of 4.3.1, one with a new disk."""
+    folder = unpacked("asked/empty-disk-repaired", tmp_path)
+    named = [f"{number}={folder}/broker-{number}" for number in (1, 2, 3)]
+    wanted = PartitionFilter(partitions=("solo-1",))
+    (row,) = kcheck.elect(*named, metadata=[folder / "controller"], partitions=wanted).partitions
+    assert (row.name, row.kafka_now) == ("solo-1", 2)
+    assert kcheck.recover(*named, metadata=[folder / "controller"], partitions=wanted).election.of_cluster
+    for ask in (kcheck.elect, kcheck.recover):
+        with pytest.raises(UsageError, match="did you mean solo-1"):
+            ask(*named, metadata=[folder / "controller"], partitions=PartitionFilter(partitions=("solo-7",)))

@@ -205,6 +205,49 @@ def test_a_relative_log_dir_is_named_by_the_directory_that_it_leads_to(
     assert found.message == f"cannot be read: No such file or directory: {tmp_path}/elsewhere/data1"
 
 
+def test_relative_log_dirs_of_another_broker_are_not_taken(
+    broker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The settings lead to their own where the working directory has some of the same name. Both are named."""
+    broker.write_text(broker.read_text("utf-8").replace(f"{tmp_path}/", ""), "utf-8")
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copytree(tmp_path / "data1", other / "data1")
+    monkeypatch.chdir(other)
+    assert [row.path for row in replica_targets(["../server.properties"])] == ["../data1"]
+    assert relative_words("../server.properties") == (
+        f"log.dirs is relative, and leads to ../ only if broker 2 is started there; {other} has such log dirs too"
+    )
+    shutil.rmtree("data1")
+    words = relative_words("../server.properties")
+    assert words is not None
+    assert words.endswith("is started there")
+
+
+def test_settings_below_the_working_directory_lead_to_its_log_dirs(
+    broker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broker starts there. Log dirs that are nearer to the settings are named, those above are not."""
+    broker.write_text(broker.read_text("utf-8").replace(f"{tmp_path}/", ""), "utf-8")
+    config = tmp_path / "kafka" / "config"
+    config.mkdir(parents=True)
+    shutil.move(broker, config)
+    shutil.copytree(tmp_path / "data1", tmp_path / "kafka" / "data1")
+    monkeypatch.chdir(tmp_path / "kafka")
+    assert relative_words("config/server.properties") is None
+    shutil.copytree("data1", config / "data1")
+    assert relative_words("config/server.properties") == (
+        f"log.dirs is relative, and leads to this directory only if broker 2 is started there; {config} has such log"
+        " dirs too"
+    )
+
+
+def relative_words(path: str) -> str | None:
+    """Return the clause about relative log dirs; None without one."""
+    reasons = kcheck.preflight(path, kafka="4.3").reasons
+    return next((row.why.partition("; name ")[0] for row in reasons if row.premise == "P317"), None)
+
+
 def test_config_providers_are_named_and_not_asked(broker: Path) -> None:
     """A setting that is needed to find the log dirs makes the answer unknown."""
     broker.write_text(broker.read_text("utf-8") + "ssl.key.password=${file:/x:y}\n", "utf-8")

@@ -50,6 +50,17 @@ def test_the_last_change_of_a_broker_is_of_its_last_session() -> None:
     assert {} == sessions.asked_at("")
 
 
+def test_the_last_creation_of_a_topic() -> None:
+    """A znode below the topic is none, nor is one of another cluster."""
+    sessions = BrokerSessions()
+    paths = ("/brokers/topics/t", "/brokers/topics/t/partitions", "/k/brokers/topics/t", "/brokers/topics/t")
+    for zxid, path in enumerate(paths, 1):
+        sessions.observe({}, ZookeeperTransaction(0, zxid, 10 * zxid, (CreateNode(path, None, 0),)))
+    assert [{"t": 40}, {"t": 30}, {}] == [sessions.created_at(chroot) for chroot in ("", "/k", "/x")]
+    sessions.observe({}, None)
+    assert {} == sessions.created_at("")
+
+
 def test_brokers_that_were_stopped_or_killed(tmp_path: Path) -> None:
     """Of two clusters of 3.9.2: one was shut down, of the other two brokers were killed, the third at the end."""
     ends = {}

@@ -157,6 +157,26 @@ def oldest_elected(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> Me
     return held[majority - 1] if len(held) >= majority else None
 
 
+def rival_copy(copies: Sequence[MetadataCopy]) -> MetadataCopy | None:
+    """Return a copy that voters of its own elect, unlike the voters of the newest copy; None without one.
+
+    Each node counts the votes of the voter set in its own copy, by node and directory.id. A committed change of the
+    voters leaves no majority of the former set. A new format with voters, or old copies, can bring one back (VoterSet,
+    KafkaRaftClient 3.9 to 4.3.1).
+    """
+    with_set = [copy for copy in copies if copy.voter_set and copy.directory_id is not None]
+    newest = newest_copy(tuple(with_set))
+    if newest is None:
+        return None
+    for copy in with_set:
+        votes = {(other.node_id, other.directory_id) for other in with_set if _age(other) <= _age(copy)}
+        seats = {(voter.voter_id, voter.directory_id) for voter in copy.voter_set}
+        is_other = (copy.node_id, copy.directory_id) in seats and {*copy.voter_set} != {*newest.voter_set}
+        if is_other and 2 * len(seats & votes) > len(seats):
+            return copy
+    return None
+
+
 def _of_voters(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> list[MetadataCopy]:
     """Return the newest copy of each voter."""
     by_node: dict[int, MetadataCopy] = {}

@@ -162,7 +162,7 @@ def standing(
     broker and changes no ISR. A controller of 4.0 and later fences brokers by itself, earlier ones only when another
     broker registers. Metadata without brokers (of kafka-topics --describe) counts unchanged.
     """
-    kraft = kraft and bool(image.brokers)
+    is_kraft, kraft = kraft, kraft and bool(image.brokers)
     unclean = allows_unclean(image, topic.name, release, kraft=kraft)
     rules = ElectionRules(
         kraft=kraft,
@@ -174,6 +174,9 @@ def standing(
         balances=image.config("", AUTO_REBALANCE) != "false",
     )
     seats = seats_of(partition)
+    if partition.lacks_state and not is_kraft:
+        # PartitionStateMachine treats it as new: the first replica that is there leads, and all of them are in sync.
+        seats = seats._replace(isr=partition.replicas)
     return Standing(seats if rules.unfenced else after_fencing(seats, fenced, rules), rules)
 
 

@@ -17,6 +17,8 @@ class RescueVerb(StrEnum):
     """`kcheck recover quorum`: some copy is left."""
     METADATA = "metadata"
     """`kcheck recover metadata`: none is."""
+    FORMAT = "format"
+    """`kcheck preflight`: a controller has voters of its own, and kafka-storage.sh formats its log dir again."""
     NONE = "none"
     """`kcheck preflight`: the metadata is there, and controllers do not start for another reason."""
 
@@ -30,7 +32,7 @@ class FirstRescue(NamedTuple):
     command: str = ""
     """The command that plans it."""
     first: int | None = None
-    """The controller that is asked first, where no metadata is lost."""
+    """The controller that `kcheck preflight` is asked about; None if another command plans the rescue."""
 
     @property
     def sentence(self) -> str:
@@ -63,6 +65,8 @@ class MetadataHere(NamedTuple):
     """The controllers that do not start for a reason outside of their metadata, each with that reason."""
     emptied: bool = False
     """True if ZooKeeper lost the topics of the disks (P309)."""
+    rival: int | None = None
+    """A controller that other voters elect, and that lacks committed metadata (P824)."""
     all_lost: bool = False
     """True if every log dir here is of a KRaft node, and none has a copy."""
     away: frozenset[int] = frozenset()
@@ -86,6 +90,12 @@ def first_rescue(here: MetadataHere) -> FirstRescue | None:
     if here.emptied:
         why = "ZooKeeper has lost the topics of these disks. Start no broker. Restore its data, or if that is lost"
         return FirstRescue(RescueVerb.METADATA, why)
+    if here.rival is not None:
+        why = (
+            f"Controller {here.rival} elects a leader by a voter set of its own, without the newest metadata. Start no"
+            " node while its log dir can start too"
+        )
+        return FirstRescue(RescueVerb.FORMAT, why, first=here.rival)
     gone = here.voters & (here.dead | (here.without - here.holders - here.away))
     away = (here.voters & here.away) - gone - here.holders
     if gone | away and 2 * len(here.voters - gone - away) <= len(here.voters):

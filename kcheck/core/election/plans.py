@@ -99,6 +99,8 @@ class Candidate(NamedTuple):
     """The records that no replica here has then; None for the same as `lost`."""
     lacking: tuple[int, ...] = ()
     """The followers that lack records of this log in the end, because of removed records or unnoticed differences."""
+    holes: tuple[OffsetRange, ...] = ()
+    """The offsets of segments that its log lacks between others."""
     in_new_log_dir: bool = False
     """True if its broker no longer has the log dir of its registration. The controller elects this candidate only if
     the broker reports the new log dir in time (LeaderAcceptor 3.7 to 4.3.1)."""

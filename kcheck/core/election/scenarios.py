@@ -226,7 +226,9 @@ def scenarios(
 
 def _best(partition: PartitionElection) -> _Sums:
     best = partition.recommended
-    return _OFFLINE if best is None else _of_lost(best.lost)
+    if best is None:  # Without a leader it is offline. With some, nobody knows what the best of them loses.
+        return _of_lost(NOT_KNOWN) if partition.leaders else _OFFLINE
+    return _of_lost(best.lost)
 
 
 def planned(

@@ -4,6 +4,7 @@
 - `premise`, `judged`: What is a premise, and which judgements are there?
 - `identity`: Do the ids of cluster, broker, log dirs and voters agree?
 - `voters`: Do the settings of the controllers name the voters of the last election?
+- `rivals`: Do other voters elect a second leader of the controllers?
 - `joining`: Does a node that starts take part in its cluster?
 - `addresses`: Does another node have an address of the broker?
 - `clones`: Are the disks of a broker given as two brokers?
@@ -14,6 +15,7 @@
 - `metadata`: Has the metadata log been lost, or is it in the wrong log dir?
 - `held`: Which partitions of a broker have a directory?
 - `presence`: Are all log dirs and a copy of the metadata there?
+- `mounts`: Is a log dir without partitions a mount point or a new disk?
 - `log_ranges`: Does a log have its beginning, its middle and its end?
 - `followers`: Does a leader lack what its followers have?
 - `names`: Does a directory have the name of another partition?

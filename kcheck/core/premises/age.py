@@ -7,16 +7,19 @@ from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import only_follows
+from kcheck.core.start.startup import Mode
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.java import java_int
-from kcheck.model.names import CLEAN_SHUTDOWN, REPLICATION_OFFSET
+from kcheck.model.names import CLEAN_SHUTDOWN, REPLICATION_OFFSET, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, partition_name, some_of
+from kcheck.words import counted, listed, partition_name, some_of
 
 DISK_NOT_OLDER = "P701"
 _PROVIDE = f"the newest copy of the disk; or --allow {DISK_NOT_OLDER} if this is it"
 OLDER_METADATA = "P702"
 """The premise that the metadata is not older than the log dirs."""
+OF_TOPIC = "P826"
+"""The premise that no directory is older than its topic."""
 STOPPED_TOGETHER = "P316"
 """The premise that all log dirs of a broker were stopped together."""
 AGES = frozenset((DISK_NOT_OLDER, STOPPED_TOGETHER))
@@ -184,6 +187,36 @@ def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, en
     return last.epoch if is_own else of_batch
 
 
+def of_former_topics(facts: BrokerFacts) -> frozenset[TopicPartition]:
+    """Return the logs without topic id that are older than their topic in ZooKeeper.
+
+    The broker stopped before the topic was created again, so its directory is of the former topic.
+    """
+    stopped = {row.path: row.stopped_at for row in facts.log_dirs if row.stopped_at is not None}
+    return frozenset(
+        log.partition
+        for log in facts.logs
+        if log.topic_id is None and log.log_dir in stopped
+        if facts.created_at.get(log.partition.topic, 0) - stopped[log.log_dir] > _CLOCKS_DIFFER
+    )
+
+
+def are_of_their_topics(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs of a topic that was deleted and created again while the broker was down.
+
+    Without topic ids (2.7 and earlier) the broker takes them for the new topic (LogManager.getOrCreateLog).
+    """
+    former = sorted(of_former_topics(facts))
+    if facts.mode is not Mode.ZOOKEEPER or not former:
+        return
+    names = some_of([partition_name(*partition) for partition in former])
+    sentence = (
+        f"{facts.name} stopped before {listed(dict.fromkeys(row.topic for row in former), most=3)} was created again in"
+        f" ZooKeeper. {names} here are of the former topic, and would mix with the new records"
+    )
+    yield refuted(premise, facts, sentence, PremiseEvidence(facts.image_path or "", "created after the clean stop"))
+
+
 def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the leader epochs of the logs with the controller's epochs, by metadata of another node.
 
@@ -195,8 +228,8 @@ def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     logs = [(log.partition, log.log_dir, log.epoch) for log in facts.logs if log.epoch is not None]
     if not logs:
         return
-    above = []
-    for log in logs:
+    above, former = [], of_former_topics(facts)
+    for log in (log for log in logs if log[0] not in former):
         topic = facts.image.topics.get(log[0].topic)
         known = None if topic is None else topic.partitions.get(log[0].partition)
         if known is not None and known.leader_epoch is not None and log[2] > known.leader_epoch:
@@ -237,6 +270,16 @@ TABLE = (
         "Bring the newest metadata, from another controller or from the newest copy of ZooKeeper's data.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9", is_newer, ends_start=False,
         cost=PremiseCost.METADATA,
+    ),
+    Premise(
+        OF_TOPIC, PremiseKind.AGE, "No directory is older than its topic.",
+        "The broker stopped after ZooKeeper created each topic of a log without topic id, by the times of both.",
+        "The topic was created after the broker had stopped cleanly, and the broker has a directory of its partition.",
+        "The broker takes the old records for records of the new topic. Replicas with different records are in sync."
+        " Consumers of one of them get the old records, or none.",
+        "Move these directories away before the broker starts, outside every log dir. The broker fetches the new ones.",
+        "LogManager.getOrCreateLog, LeaderEpochFileCache.assign 0.11 to 2.7, and later without topic ids",
+        are_of_their_topics, ends_start=False, cost=PremiseCost.UNCOUNTED,
     ),
     Premise(
         STOPPED_TOGETHER, PremiseKind.AGE, "All log dirs of the broker were stopped together.",

@@ -31,6 +31,8 @@ def elects_in_sync(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
     for topic, number, partition in image.partitions():
         if facts.broker_id not in partition.replicas or facts.broker_id in partition.in_sync:
             continue
+        if partition.lacks_state and not kraft:
+            continue  # P825
         rules = standing(image, topic, partition, (), facts.release, kraft=kraft).rules
         allowed = None if rules.unclean_unseen else rules.unclean
         behind.setdefault(allowed, []).append(partition_name(topic.name, number))
@@ -78,6 +80,31 @@ def has_followed(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
             yield refuted(premise, facts, sentence, *evidence, log_dir=row.log_dir, partition=name)
 
 
+def has_states(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for partitions without the znode state, because a person deleted the znode.
+
+    The controller treats them as new (PartitionStateMachine). A new partition has no log yet.
+    """
+    if facts.image is None or facts.broker_id is None or facts.mode is not Mode.ZOOKEEPER:
+        return
+    held = {log.partition for log in facts.logs}
+    lacking = [
+        partition_name(topic.name, number)
+        for topic, number, partition in facts.image.partitions()
+        if partition.lacks_state and facts.broker_id in partition.replicas
+        if len(partition.replicas) > 1 and TopicPartition(topic.name, number) in held
+    ]
+    evidence = PremiseEvidence(facts.image_path or "", f"no state of {some_of(lacking)}" if lacking else "has states")
+    if lacking:
+        sentence = (
+            f"ZooKeeper has no state of {some_of(lacking)}, and directories are here. The controller treats them as new"
+            " partitions. The first replica that is back leads, and the others delete their additional records"
+        )
+        yield refuted(premise, facts, sentence, evidence)
+    elif held:
+        yield proven(premise, facts, evidence)
+
+
 def _elections(facts: BrokerFacts) -> Iterator[tuple[LogFacts, Epoch, UncleanElection]]:
     """Yield the logs of partitions with an unclean election, with their newest epoch and that election."""
     image, newest = facts.image, {log.partition: (log, log.epoch) for log in facts.logs if log.epoch is not None}
@@ -100,6 +127,17 @@ TABLE = (
         "ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic 3.9 to 4.3.1; PartitionStateMachine 0.8.2 to"
         " 3.9",
         elects_in_sync, ends_start=False,
+    ),
+    Premise(
+        "P825", PremiseKind.ELECTIONS, "ZooKeeper has the state of each partition.",
+        "Below each partition of a log in ZooKeeper is the znode state, with leader and ISR.",
+        "The znode is missing, a directory is here, and several brokers have replicas.",
+        "The controller treats the partition as a new one. The first replica that is back leads, and the others delete"
+        " their additional records.",
+        "Restore ZooKeeper's data, or write the znode state again, with the last leader in isr. Else follow kcheck"
+        " recover.",
+        "ZkPartitionStateMachine.initializeLeaderAndIsrForPartitions 2.1 to 3.9; PartitionStateMachine 0.8.2 to 2.0",
+        has_states, ends_start=False, is_counted=True,
     ),
     Premise(
         FOLLOWED, PremiseKind.ELECTIONS, "The broker has followed each leader that was elected uncleanly.",

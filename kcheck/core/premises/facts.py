@@ -218,6 +218,8 @@ class LogDirFacts(NamedTuple):
     """Its partition directories."""
     has_files: bool = False
     """True if a meta.properties, a checkpoint or a marker is there."""
+    was_used: bool = False
+    """True if a checkpoint or a marker is there, as a broker ran with this log dir."""
     clean: bool = False
     """True if its last shutdown was clean."""
     shutdown_epoch: int | None = None
@@ -242,6 +244,11 @@ class LogDirFacts(NamedTuple):
     def is_hollow(self) -> bool:
         """True without partitions, formatted or not."""
         return self.is_there and self.is_readable and not self.directories
+
+    @property
+    def is_new(self) -> bool:
+        """True if formatted, without a file that a broker writes, as after the replacement of a disk."""
+        return self.is_hollow and self.identity is not None and not self.was_used
 
     @property
     def directory_id(self) -> str | None:
@@ -290,6 +297,8 @@ class BrokerFacts(NamedTuple):
     """The entries of log.dirs, all missing, in settings next to other log dirs of the node."""
     begins_in: str | None = None
     """The folder that the relative entries of log.dirs begin in; None if that is the working directory."""
+    begins_too: str | None = None
+    """Another folder in which relative entries of log.dirs exist; None without one."""
     stores: tuple[StoreFile, ...] | None = None
     """The key stores and trust stores of its listeners; None if another host has them."""
     metadata_log_dir: str | None = None
@@ -324,6 +333,8 @@ class BrokerFacts(NamedTuple):
     """Its last registration at ZooKeeper, in ms since 1970; None if not known."""
     asked_at: int | None = None
     """Its last change at ZooKeeper, in ms since 1970; None if not known."""
+    created_at: Mapping[str, int] = {}
+    """The last creations of topics in ZooKeeper, in ms since 1970, as far as they are known."""
     closed_session: bool = False
     """True if its last session at ZooKeeper ended by a request, as at the end of a clean stop."""
     elected: QuorumState | None = None

@@ -201,6 +201,14 @@ def voter_directory(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
     )
     if missing:
         yield not_seen(premise, facts, sentence, f"the log dirs of voters {listed(frozenset(missing))}", *evidence)
+    elif len(others) > 1:
+        sentence += (
+            ". The other voters start alone. remove-controller and then add-controller of kafka-metadata-quorum.sh"
+            " give the vote back (kcheck explain KC504)"
+        )
+        yield not_seen(premise, facts, sentence, None, *evidence)
+    else:
+        yield refuted(premise, facts, f"{sentence}, and no majority of the voters is left", *evidence)
 
 
 def topic_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -286,7 +294,7 @@ TABLE = (
     Premise(
         "P107", PremiseKind.IDENTITY, "A voter has the directory id of the voter set.",
         "directory.id in meta.properties is the id in the newest voter set.",
-        "Another directory id. Not seen: voters without a given log dir.",
+        "Another directory id, and no majority without the node. Not seen: voters without a given log dir.",
         "The node starts as an observer and has no vote.",
         "Bring the log dirs of the other voters (kcheck cluster).",
         "KRaftControlRecordStateMachine, VoterSet 3.9 to 4.3.1", voter_directory,

@@ -10,7 +10,7 @@ from kcheck.core.premises.presence import is_alone, only_follows
 from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, partition_name
+from kcheck.words import counted, offset_range, partition_name
 
 _ELSEWHERE = "whether another replica leads is not known"
 """Ends a sentence about a fault that does no harm where another replica leads."""
@@ -72,7 +72,7 @@ def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     for log, (start, end, known_by) in _missing(facts):
         if known_by is None and not is_compacted(facts.image, log.partition.topic, facts.broker_id, facts.config):
             name = partition_name(*log.partition)
-            sentence = f"{name} has no segment with offsets {start}-{end - 1}"
+            sentence = f"{name} has no segment with {offset_range(start, end)}"
             ends = f"the batches before {start} and from {end} on are there"
             if start == log.start:
                 ends = f"the log begins at {start}, its first batch at {end}"

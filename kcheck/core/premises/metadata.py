@@ -93,7 +93,7 @@ def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
         )
         yield refuted(premise, facts, sentence, *evidence)
         return
-    unclear = [copy.path for copy in without if not copy.is_place]
+    unclear = [copy.path for copy in without if not copy.is_place and copy.node_id not in known]
     if unclear:
         sentence = f"no {METADATA_DIRECTORY} is in {', '.join(unclear)}: whether a controller has lost it is not known"
         provide = "--metadata with the log dirs in which the controllers keep it (metadata.log.dir)"

@@ -8,6 +8,7 @@ from kcheck.core.election.fencing import fencing_order
 from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
 from kcheck.core.premises.held import absent_partitions, assigned_to, directory_id, held_partitions, of_states
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
+from kcheck.core.premises.mounts import new_disks
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.core.start.strays import is_not_here, registers_cleanly
@@ -19,8 +20,8 @@ from kcheck.words import agree, capital, counted, partition_name, shell_word, so
 _TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
-SETTINGS_LIST_THEM, DISKS_MOUNTED = "P317", "P321"
-"""The premises that the settings contain the log dirs, and that each log dir is mounted."""
+SETTINGS_LIST_THEM = "P317"
+"""The premise that the settings contain the log dirs."""
 TOPICS_THERE = "P309"
 """The premise that ZooKeeper has the topics of the log dirs."""
 LOG_DIRS_NAMED = "P311"
@@ -166,10 +167,13 @@ def settings_list_them(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedP
 
     The log dirs were copied or mounted at another path, or the broker does not use them.
     """
-    if facts.begins_in is not None:
-        sentence = f"log.dirs is relative, and leads to {facts.begins_in} only if {facts.name} is started there"
+    if facts.begins_in is not None or facts.begins_too is not None:
+        folder = facts.begins_in or "this directory"
+        sentence = f"log.dirs is relative, and leads to {folder} only if {facts.name} is started there"
+        if facts.begins_too is not None:
+            sentence += f"; {facts.begins_too} has such log dirs too"
         provide = "absolute paths in log.dirs, or ask in that directory"
-        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(facts.begins_in, "log.dirs is relative"))
+        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(folder, "log.dirs is relative"))
     if not facts.elsewhere or facts.config_path is None:
         return
     value = ",".join(facts.elsewhere)
@@ -219,12 +223,13 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
     alone = [partition for partition in absent if is_alone(partition, facts)]
     if alone:
         sentence = f"{_named(alone)} would start empty, because no directory is here and no other broker has a replica"
+        sentence += new_disks(facts)
         yield refuted(premise, facts, sentence, evidence)
     others = [partition for partition in leading if partition not in alone]
     if others:
         sentence = (
             f"{_named(others)} may lead here without a directory. {capital(facts.name)} makes an empty log, and the"
-            " other replicas would delete their records"
+            f" other replicas would delete their records{new_disks(facts)}"
         )
         yield refuted(premise, facts, sentence, evidence)
     if alone or others:
@@ -236,30 +241,6 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         has = "has" if len(expected) == 1 else "have"
         sentence = f"{_named(expected)} {has} no directory here; whether another broker has the records is not known"
         yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
-
-
-def are_mounted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for empty log dirs where nothing shows how many replicas the broker has in them.
-
-    A ZooKeeper broker writes a meta.properties into an empty log dir and starts. A KRaft broker needs a formatted one.
-    If other log dirs have partitions, a formatted one is suspicious where assigned partitions are absent.
-    """
-    is_counted = facts.image is not None and facts.broker_id is not None and facts.has_all
-    hollow = [log_dir for log_dir in facts.log_dirs if log_dir.is_hollow]
-    is_controller = "broker" not in facts.roles and bool(facts.roles or facts.broker_id in facts.voters)
-    if is_counted or is_controller:
-        return
-    if len(hollow) < len(facts.log_dirs) and not absent_partitions(facts):
-        hollow = [log_dir for log_dir in hollow if log_dir.is_bare]
-    provide = "BROKER=PATH, --config and --metadata of the cluster, or mount the disk"
-    for path in (log_dir.path for log_dir in hollow if not (facts.mode is Mode.KRAFT and log_dir.is_bare)):
-        sentence = (
-            f"{path} has no partitions. If its disk is not mounted, {facts.name} creates the missing replicas again,"
-            " empty"
-        )
-        yield not_seen(
-            premise, facts, sentence, provide, PremiseEvidence(path, "no partition directories"), log_dir=path
-        )
 
 
 def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -459,15 +440,6 @@ TABLE = (
         "Correct log.dirs, in a copy of the settings too, and name that server.properties.",
         "LogManager.createAndValidateLogDirs 0.8 to 4.3.1; KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1",
         settings_list_them, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
-    ),
-    Premise(
-        DISKS_MOUNTED, PremiseKind.PRESENCE, "The disk of each log dir is mounted.",
-        "A log dir has partitions; else P302 counts the replicas that are missing.",
-        "Nothing. Not seen: no partitions, and no id, metadata or list of log dirs of the broker.",
-        "The broker starts. Its replicas start empty, and may lead.",
-        "Mount the disk, or name what shows that the broker has no replica there.",
-        "LogManager.createAndValidateLogDirs, KafkaServer.checkpointBrokerMetadata 0.8.2 to 3.9", are_mounted,
-        ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
     Premise(
         LAST_LOGS_THERE, PremiseKind.PRESENCE, "Each log that the broker led last is here.",

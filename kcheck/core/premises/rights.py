@@ -2,7 +2,7 @@
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
@@ -16,7 +16,7 @@ from kcheck.model.names import (
     FileKind,
 )
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.model.rights import BrokerUser, LogDirRights, PlainRights, Rights
+from kcheck.model.rights import BrokerUser, LogDirRights, PlainOwners, PlainRights, Rights
 from kcheck.words import shell_line, shell_word
 
 _ROOT = 0
@@ -80,13 +80,22 @@ def _bits(path: str) -> int:
 
 
 def log_dir_rights(
-    user: BrokerUser, top: Rights, files: Iterable[Rights], directories: Iterable[tuple[Rights, Iterable[PlainRights]]]
+    user: BrokerUser,
+    top: Rights,
+    files: Iterable[Rights],
+    directories: Iterable[tuple[Rights, Iterable[PlainRights]]],
+    noted: Callable[[str], PlainOwners | None] = lambda _: None,
 ) -> LogDirRights:
-    """Return the forbidden files and directories of a user in a log dir; in bounded memory."""
+    """Return the forbidden files and directories of a user in a log dir; in bounded memory.
+
+    `noted` are the owners of all files of a directory, if known. If the user may use all of them, no file is asked.
+    """
     tally = _Tally(user)
     tally.add_directory(top, files, is_partition=False)
     for directory, inside in directories:
-        tally.add_directory(directory, inside, is_partition=True)
+        owners = noted(directory.path)
+        if owners is None or not tally.add_own(directory, owners):
+            tally.add_directory(directory, inside, is_partition=True)
     return tally.rights(top.user)
 
 
@@ -102,6 +111,19 @@ class _Tally:
         self._items = self._count = self._segments = 0
         self._is_foreign = True
         self._doubtful: Rights | None = None
+
+    def add_own(self, directory: Rights, owners: PlainOwners) -> bool:
+        """Count a directory of the user; return False, and count nothing, unless the user may use all files there."""
+        if directory.user != self._user.user or not may(self._user, directory, _ALL):
+            return False
+        kinds, segments = owners
+        for kind in kinds - self._allowed:
+            if not may(self._user, Rights("", *kind), _READ_WRITE):
+                return False
+            self._allowed.add(kind)
+        self._segments += segments
+        self._is_foreign = False
+        return True
 
     def add_directory(self, directory: Rights, files: Iterable[PlainRights], *, is_partition: bool) -> None:
         """Look at a directory and its files."""

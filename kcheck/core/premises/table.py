@@ -16,6 +16,7 @@ from kcheck.core.premises import (
     log_ranges,
     metadata,
     migration,
+    mounts,
     names,
     presence,
     providers,
@@ -23,6 +24,7 @@ from kcheck.core.premises import (
     resources,
     retention,
     rights,
+    rivals,
     settings,
     short_leaders,
     zookeeper_sessions,
@@ -40,11 +42,15 @@ _ALL = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *followers.TABLE, *batches.TABLE,
     *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
     *remote.TABLE, *joining.TABLE, *short_leaders.TABLE, *migration.TABLE, *addresses.TABLE, *zookeeper_sessions.TABLE,
-    *providers.TABLE, *names.TABLE, *clones.TABLE,
+    *providers.TABLE, *names.TABLE, *clones.TABLE, *rivals.TABLE, *mounts.TABLE,
 )  # fmt: skip
 PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""
 BY_ID = {premise.id: premise for premise in PREMISES}
+
+
+OTHER_RECORDS = frozenset((names.OWN_NAME, age.OF_TOPIC))
+"""The premises without which directories have records of another partition or topic. No leaders are compared then."""
 
 
 def _ids(has: Callable[[Premise], object]) -> frozenset[str]:

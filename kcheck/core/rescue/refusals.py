@@ -157,6 +157,9 @@ def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
             )
         if loss.is_stale:
             bring = "Do not start them. They would elect replicas without the last records, or set directories aside."
+        others = [row.node_id for row in loss.nodes if loss.is_voter(row) and not (loss.can_vote(row) or row.dead)]
+        if others:
+            bring += f" Do not start {listed(others)} before. kcheck cluster shows the voters of that copy."
         if loss.damaged:
             bring += f" Start {listed(loss.damaged)} last, because of the corrupt copy."
         corrupt = [*_corrupt_paths(loss.survivors)]

@@ -1,13 +1,16 @@
 """The first offset of a loaded log, its high watermark, index searches, and large logs."""
 
 from collections.abc import Callable, Container
+from typing import TYPE_CHECKING
 
-from kcheck.core.start.predictions import LoadedLog
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.java import INT_MAX, wrapped
 from kcheck.model.names import DELETED, FileKind, parse_file, segment_prefix
 from kcheck.model.release import Release
-from kcheck.model.views import PartitionView
+
+if TYPE_CHECKING:
+    from kcheck.core.start.predictions import LoadedLog
+    from kcheck.model.views import PartitionView
 
 
 def log_start_offset(checkpoint: Offset | None, first_segment: Offset | None, *, tiered: bool = False) -> Offset:
@@ -70,7 +73,7 @@ def _head_of_index(names: frozenset[str], first: Offset | None) -> tuple[Offset,
 
 
 def lost_head_of_log(
-    log: LoadedLog, checkpoint: Offset | None, epochs: EpochEntries | None, names: frozenset[str] = frozenset(),
+    log: "LoadedLog", checkpoint: Offset | None, epochs: EpochEntries | None, names: frozenset[str] = frozenset(),
     *, clean: bool | None,
 ) -> tuple[Offset, Offset] | None:  # fmt: skip
     """Return the same of a log that the broker loads; `checkpoint` is its log start in the checkpoint.
@@ -88,7 +91,7 @@ def lost_head_of_log(
     return lost_head(checkpoint, first, known, clean=clean, tiered=tiered)
 
 
-def lost_head_of(view: PartitionView, release: Release) -> tuple[Offset, Offset] | None:
+def lost_head_of(view: "PartitionView", release: Release) -> tuple[Offset, Offset] | None:
     """Return the offsets of segments that were removed from the beginning of a log; None without any."""
     first = view.segments[0].base_offset if view.segments else None
     checkpoint, epochs = view.log_start_checkpoint, view.leader_epochs

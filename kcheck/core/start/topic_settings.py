@@ -55,15 +55,24 @@ def setting_of(
     """
     configs = {} if image is None else image.configs
     names = BROKER_DEFAULTS[name]
-    dynamic = dict(islice(names.items(), 1))
-    for place, known in (
-        (("topic", topic), {name: 1}), (("broker", str(broker_id)), dynamic), (("broker", ""), dynamic), (None, names)
-    ):  # fmt: skip
-        values = settings if place is None else configs.get(place)
-        for own, unit in known.items() if values else ():
-            value = (values or {}).get(own)
-            if value is not None and _is_valid(own, value.strip()):
-                return StatedSetting(own, value.strip(), unit, place)
+    if configs:
+        dynamic = dict(islice(names.items(), 1))
+        for place, known in (
+            (("topic", topic), {name: 1}), (("broker", str(broker_id)), dynamic), (("broker", ""), dynamic)
+        ):  # fmt: skip
+            found = _stated(configs.get(place), known, place)
+            if found is not None:
+                return found
+    return _stated(settings, names, None)
+
+
+def _stated(
+    values: Mapping[str, str] | None, names: Mapping[str, int], place: tuple[str, str] | None
+) -> StatedSetting | None:
+    for own, unit in names.items() if values else ():
+        value = (values or {}).get(own)
+        if value is not None and _is_valid(own, value.strip()):
+            return StatedSetting(own, value.strip(), unit, place)
     return None
 
 

@@ -88,7 +88,9 @@ class _SegmentColumns:
         self._rows = array("q")
         self._times = array("q")
         self._states, self._deletions = bytearray(), array("i")
-        self._finished = bytearray()
+        self._finished, self._aborted = bytearray(), bytearray()
+        self._telling: set[int] = set()
+        """The brokers that write which segments have no transaction index (4.0 and later)."""
         self._custom: dict[int, bytes] = {}
         self._epochs: list[EpochEntries] = [()]
         self._known_epochs: dict[EpochEntries, int] = {(): 0}
@@ -106,12 +108,17 @@ class _SegmentColumns:
             self._states.append(state)
             self._deletions.append(0)
             self._finished.append(0)
+            self._aborted.append(0)
         elif row is not None:
             self._rows[at * _WIDTH : (at + 1) * _WIDTH] = array("q", row)
         self._times[2 * at + 1] = time
         self._states[at] = state
         self._deletions[at] += state == SegmentState.DELETE_STARTED
         self._finished[at] |= state == SegmentState.COPY_FINISHED
+        if row is not None and fields.get("txnIndexEmpty"):
+            self._telling.add(row.broker)
+        elif row is not None:
+            self._aborted[at] = row.broker in self._telling
         if fields["customMetadata"] is not None:
             self._custom[at] = a2b_base64(fields["customMetadata"])
 
@@ -162,5 +169,5 @@ class _SegmentColumns:
         epochs = tuple(EpochEntry(epoch, Offset(row.start + at)) for epoch, at in self._epochs[row.epochs])
         return segment._replace(
             start_offset=Offset(row.start), end_offset=Offset(row.end), size=row.size, epochs=epochs,
-            broker_id=row.broker, newest_ms=row.newest_ms,
+            broker_id=row.broker, newest_ms=row.newest_ms, has_aborted=bool(self._aborted[at]),
         )  # fmt: skip

@@ -20,6 +20,7 @@ _TOPIC = re.compile(r"-([A-Za-z0-9_-]{22})/(?:\d+/)?$")
 """The folder of both: TOPIC-PARTITION-ID of LocalTieredStorage, TOPIC-ID/PARTITION of the Aiven plugin."""
 _GROUPS = ("offset", "segment", "suffix")
 _LOCAL = frozenset({"log", "index", "timeindex", "leader_epoch_checkpoint", "snapshot"})
+_ABORTED = frozenset({"txnindex"})
 _AIVEN = frozenset({"log", "indexes", "rsm-manifest"})
 YOUNG_MS = 3_600_000
 """A copy may run while log dirs and store are read one after the other."""
@@ -83,6 +84,11 @@ class MissingObjects(NamedTuple):
     expected: int | None = None
     """The right size in bytes."""
 
+    @property
+    def is_readable(self) -> bool:
+        """True if consumers can read the segment, but get aborted records."""
+        return self.suffixes == (".txnindex",)
+
 
 def missing_objects(log: StoredLog) -> Iterator[MissingObjects]:
     """Yield the finished segments of a partition that lack objects, or bytes of them.
@@ -94,7 +100,7 @@ def missing_objects(log: StoredLog) -> Iterator[MissingObjects]:
         if segment.is_finished:
             sizes = log.objects[segment.segment_id].sizes if segment.segment_id in log.objects else {}
             is_aiven = bool(sizes.keys() & {"indexes", "rsm-manifest"})
-            wanted = _wanted(log, sizes, is_aiven=is_aiven)
+            wanted = _wanted(log, segment, sizes, is_aiven=is_aiven)
             lacks = tuple(f".{suffix}" for suffix in sorted(wanted - sizes.keys()))
             has_no_size = bool(lacks) or log.suffixes is not None or PUFFIN in wanted
             size, expected = (None, None) if has_no_size else _sizes(log, segment, sizes, is_aiven)
@@ -102,13 +108,15 @@ def missing_objects(log: StoredLog) -> Iterator[MissingObjects]:
                 yield MissingObjects(segment, lacks, size, expected)
 
 
-def _wanted(log: StoredLog, sizes: Mapping[str, int], *, is_aiven: bool) -> frozenset[str]:
+def _wanted(log: StoredLog, segment: RemoteSegment, sizes: Mapping[str, int], *, is_aiven: bool) -> frozenset[str]:
     """Return the suffixes that a segment needs."""
     if log.suffixes is not None:
         return log.suffixes
     if PUFFIN in sizes or (log.in_tables and not sizes):
         return frozenset({PUFFIN})
-    return _AIVEN if is_aiven else _LOCAL
+    if is_aiven:
+        return _AIVEN
+    return _LOCAL | _ABORTED if segment.has_aborted else _LOCAL
 
 
 def _sizes(

@@ -25,6 +25,7 @@ In: the directory or URL of a run, or of several. Out: reports, election plans, 
 - `cluster`: Which brokers and metadata does a cluster have according to the tables?
 - `election_rows`: Which rows do the tables have for each partition?
 - `replicas`: Which replicas does a partition have according to the tables?
+- `by_disks`: Why do only the disks show a plan, and which command plans by them?
 - `election_plan`: Which files does `elect --from RUN --output-dir` write?
 - `sql`, `sql_text`: How do DuckDB and Spark SQL read the tables, and how is a path written in SQL?
 - `iceberg`: How does a run become Iceberg tables?

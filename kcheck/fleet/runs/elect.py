@@ -3,7 +3,7 @@
 The decisions equal `kcheck elect`. The tables have no batches, so facts of batches are unknown, never guessed.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
@@ -11,7 +11,6 @@ from typing import Any, Self
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses
 from kcheck.core.election.choice import choice_of
-from kcheck.core.election.early_elections import kept_out
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.first_rescue import FirstRescue, RescueVerb
@@ -46,8 +45,9 @@ from kcheck.errors import UsageError
 from kcheck.fleet.lost import not_reached_of
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.across import differing_logs, names_across, premises_across
+from kcheck.fleet.runs.by_disks import ByDisks, are_shown, by_disks, is_counted, not_shown_words
 from kcheck.fleet.runs.cluster import RunCluster, registration_of, run_cluster, with_partition
-from kcheck.fleet.runs.election_plan import require_metadata, write_plan_of_run
+from kcheck.fleet.runs.election_plan import require_metadata, require_steps, write_plan_of_run
 from kcheck.fleet.runs.election_rows import PartitionRows, partition_rows
 from kcheck.fleet.runs.elections import Elections
 from kcheck.fleet.runs.quorum import rescue_of
@@ -67,7 +67,6 @@ from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.election_output import require_whole
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.verbs.release import of_worse_end
-from kcheck.words import LISTED_MAX, broker_names, some_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +116,8 @@ class RunElection(Answer):
     """The rescue of the metadata that comes before any start; None if none is needed."""
     unserved: tuple[Unserved, ...] = ()
     """The directories with records that no election counts."""
+    by_disks: ByDisks
+    """The reasons to plan by the disks, and the command."""
     nothing: str = NOTHING
     """The words for no loss, which say how much of the cluster they are about."""
     premises: tuple[JudgedPremise, ...] = ()
@@ -128,6 +129,11 @@ class RunElection(Answer):
     def uncounted(self) -> tuple[JudgedPremise, ...]:
         """The premises whose losses no election counts."""
         return uncounted_premises(self.premises, self.of_cluster)
+
+    @property
+    def is_counted(self) -> bool:
+        """True if the loss of starting everything, and of the plan, is known or has a bound."""
+        return is_counted(self.scenarios)
 
     @property
     def worst_in_full(self) -> list[PartitionElection]:
@@ -247,6 +253,7 @@ def elected_by(
     answer = of_worse_end(known.release, decided)
     if out is None:
         return answer
+    require_steps(answer.by_disks)
     here = here_of(answer.cluster, question)
     written = write_plan_of_run(
         run,
@@ -256,6 +263,8 @@ def elected_by(
         answer.order_of_cluster,
         answer.uncounted,
         answer.rescue,
+        answer.unserved,
+        answer.by_disks.first.disks,
         answer.verdict,
         out,
     )
@@ -404,29 +413,8 @@ def _with_all(premises: Sequence[JudgedPremise], more: Iterable[JudgedPremise]) 
     return tuple(sorted((*premises, *others), key=_premise_order))
 
 
-def _mend_words(brokers: Sequence[int]) -> Iterator[str]:
-    """Yield the sentence about brokers of which a repair may save records first. A run plans no repairs."""
-    if brokers:
-        names = broker_names(brokers, LISTED_MAX)
-        yield f"A run plans no repairs. First ask kcheck recover whether a repair of {names} saves records."
-
-
-def _unreached_words(unreached: Sequence[str]) -> Iterator[str]:
-    if unreached:
-        yield f"Records of log dirs that the scan did not reach are not counted ({some_of(unreached)})."
-
-
 def _premise_order(premise: JudgedPremise) -> tuple[object, ...]:
     return premise.broker_id is None, premise.broker_id or 0, premise.id
-
-
-def _name_words(elections: Iterable[PartitionElection], depth: str) -> Iterator[str]:
-    """Yield that directories which would move aside may be exchanged. Only batches show that."""
-    if not Depth(depth).verifies and any(kept_out(elections)):
-        yield (
-            "The scan did not compare batches, so a directory that would move aside may only have a wrong name. First"
-            " run kcheck recover on the disks."
-        )
 
 
 def _concluded(
@@ -453,12 +441,14 @@ def _concluded(
     shown_order, shown_course = _of_brokers(order, course, own) if is_part else (order, course)
     nothing = nothing_words([*gaps, *uncounted, *unreached], [*apart, *only_aside(elections), *failing], wanted)
     nothing = " ".join(filter(None, (nothing, Depth(run.depth).bound)))
+    disks = by_disks(run, cluster, here, elections, premises, gaps, costs, has_rescue=rescue is not None)
     return RunElection(
         run=run,
         cluster=cluster,
         fenced=here.fenced,
         rescue=rescue,
         unserved=apart,
+        by_disks=disks,
         nothing=nothing,
         verdict=rescue.sentence
         if rescue is not None
@@ -472,12 +462,11 @@ def _concluded(
             uncounted=uncounted,
             apart=[
                 *not_counted_words(apart),
-                *_mend_words(cluster.mendable),
-                *_unreached_words(unreached),
-                *_name_words(wanted, run.depth),
+                *not_shown_words(cluster, wanted, run.depth, unreached),
             ],
             nothing=nothing,
             is_all=not is_part,
+            by_disks=None if are_shown(wanted, costs, here.starts, order.brokers) else disks.title,
         ),
         gaps=gaps,
         order=shown_order,

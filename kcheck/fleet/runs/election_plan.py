@@ -1,6 +1,6 @@
 """`kcheck elect --from RUN --output-dir DIR`, the plan of elections from a run."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kcheck.core.election.fencing import fences_alone
 from kcheck.core.election.first_rescue import FirstRescue
@@ -8,12 +8,14 @@ from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, steps_of
+from kcheck.core.start.unserved import Unserved
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.paths import absolute, join
 from kcheck.documents.next_commands import FOLDER
 from kcheck.documents.uncounted import missing_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
+from kcheck.fleet.runs.by_disks import ByDisks, log_dirs_of
 from kcheck.fleet.runs.cluster import RunCluster, run_cluster
 from kcheck.handouts.election_files import PAGE, files_of
 from kcheck.handouts.group_resets import resets_of
@@ -21,6 +23,7 @@ from kcheck.handouts.plan_context import PlanContext
 from kcheck.handouts.runbook import runbook
 from kcheck.handouts.step_words import nodes_first, step_texts
 from kcheck.model.cluster import TopicImage
+from kcheck.model.names import DirectoryState
 from kcheck.model.premises import JudgedPremise
 from kcheck.replicas.candidates import ClusterHere
 from kcheck.replicas.election_output import write_texts
@@ -43,6 +46,13 @@ def require_metadata(run: FleetRun, cluster: RunCluster) -> None:
         )
 
 
+def require_steps(disks: ByDisks) -> None:
+    """Raise UsageError if only the disks show the first step of a plan, with the command that plans by them."""
+    if disks.are_first:
+        why = disks.title if disks.lacks else "Log dirs or brokers are missing"
+        raise UsageError(f"--output-dir: the run has no plan. {why}: {disks.command}")
+
+
 def write_plan_of_run(
     run: FleetRun,
     cluster: RunCluster,
@@ -51,6 +61,8 @@ def write_plan_of_run(
     order: StartOrder,
     uncounted: Sequence[JudgedPremise],
     rescue: FirstRescue | None,
+    unserved: Iterable[Unserved],
+    sought: Mapping[int, str],
     verdict: str,
     out: str,
 ) -> tuple[str, ...]:
@@ -63,11 +75,12 @@ def write_plan_of_run(
     columns = ("cluster", "topic", "topic_id")
     ids = {row[1]: row[2] for row in run.values("cluster_partitions", columns, cluster.name) if row[0] == cluster.name}
     image = cluster.image._replace(topics={name: TopicImage(name, topic_id, {}) for name, topic_id in ids.items()})
-    recovery = recovery_of(run, cluster, here, elections, order, uncounted, rescue, out)._replace(image=image)
+    recovery = recovery_of(run, cluster, here, elections, order, uncounted, rescue, unserved, sought, out)
+    recovery = recovery._replace(image=image)
     steps = steps_of(recovery)
     context = PlanContext(
         recovery, resets_of(recovery), {}, {}, moved_places(run, cluster, steps), join(out, "aside"),
-        save=shell_line(["kcheck", "recover", *recovery.paths, "--output-dir", FOLDER]),
+        sought=sought, save=shell_line(["kcheck", "recover", *recovery.paths, "--output-dir", FOLDER]),
     )  # fmt: skip
     done = shell_line(["kcheck", "verify", out, *recovery.paths])
     head = (verdict, *recovery.uncounted, _BY_RUN)
@@ -97,12 +110,20 @@ def recovery_of(
     order: StartOrder,
     uncounted: Sequence[JudgedPremise],
     rescue: FirstRescue | None,
+    unserved: Iterable[Unserved],
+    sought: Mapping[int, str],
     out: str,
 ) -> Recovery:
     """Return the recommendation, without topics in its metadata, with the directory that its files are for.
 
-    `uncounted` are the premises whose losses no election counts, `rescue` comes before any start.
+    `uncounted` are the premises whose losses no election counts, `rescue` comes before any start. `unserved` are the
+    directories that no election counts, `sought` the first step for each broker with a missing disk.
     """
+    removed = {
+        row.broker_id: tuple(part.dir for part in row.directories)
+        for row in unserved
+        if row.state is DirectoryState.DELETED and row.broker_id is not None
+    }
     is_alone = fences_alone(here.fenced, {*cluster.brokers, *here.dead}, cluster.release, order)
     return Recovery(
         partitions=elections,
@@ -118,6 +139,8 @@ def recovery_of(
         fenced=here.fenced if is_alone else (),
         uncounted=tuple(missing_words(uncounted, here.dead, elections)),
         rescue=rescue,
+        removed=removed,
+        sought=tuple(sorted(sought)),
         by_run=True,
     )
 
@@ -130,9 +153,3 @@ def logs_wanted(path: str, name: str | None) -> UsageError:
         "--save-lost copies records, and a run has none; run kcheck elect BROKER=PATH... --save-lost DIR where these "
         f"log dirs are: {some_of(places, _NAMED_MAX)}"
     )
-
-
-def log_dirs_of(run: FleetRun, cluster: RunCluster) -> list[tuple[int, str]]:
-    """Return the log dirs of the brokers of a cluster, by broker."""
-    rows = run.values("log_dirs", ("cluster", "broker_id", "log_dir"), cluster.name)
-    return sorted((row[1], row[2]) for row in rows if row[0] == cluster.name and row[1] in cluster.brokers)

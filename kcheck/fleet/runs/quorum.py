@@ -4,11 +4,12 @@ from collections.abc import Collection, Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from kcheck.core.cluster.quorum import Quorum
+from kcheck.core.cluster.quorum import Quorum, rival_copy
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
 from kcheck.core.premises.age import OLDER_METADATA
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.metadata import MAJORITY_STARTS
+from kcheck.core.premises.rivals import ONE_QUORUM
 from kcheck.core.premises.table import BY_ID, with_premises
 from kcheck.core.start.startup import Mode
 from kcheck.handouts.quorum_steps import rescue_command
@@ -33,17 +34,21 @@ class RunNodes(NamedTuple):
 def no_majority(
     controllers: Quorum | None, nodes: RunNodes, brokers: Collection[int], release: Release
 ) -> tuple[JudgedPremise, ...]:
-    """Return the premise of each broker that no majority of the controllers starts; empty if one does."""
+    """Return the premises of each broker that no majority of the controllers starts, or that two leaders are elected.
+
+    Empty if neither is so.
+    """
     if controllers is None:
         return ()
-    premise = BY_ID[MAJORITY_STARTS]
+    premises = BY_ID[MAJORITY_STARTS], BY_ID[ONE_QUORUM]
     copies = tuple(row.copy for row in controllers.copies)
     facts = (
         BrokerFacts(number, release, Mode.KRAFT, (), copies=copies, stopped=nodes.stopped)
         for number in brokers
         if number not in nodes.stopped
     )
-    return tuple(row for own in facts for row in premise.judge(premise, own))
+    rows = (row for own in facts for premise in premises for row in premise.judge(premise, own))
+    return tuple(row for row in rows if row.status is PremiseStatus.REFUTED)
 
 
 def rescue_of(
@@ -55,7 +60,8 @@ def rescue_of(
     `starts`: whether any broker starts.
     """
     judged = tuple(premises)
-    whole = set() if controllers is None else {row.copy.node_id for row in controllers.copies}
+    copies = () if controllers is None else tuple(row.copy for row in controllers.copies)
+    whole = {copy.node_id for copy in copies}
     here = MetadataHere(
         voters=frozenset() if controllers is None else controllers.voters,
         holders=nodes.holders,
@@ -63,6 +69,7 @@ def rescue_of(
         dead=frozenset(dead),
         damaged=frozenset(nodes.holders - whole),
         starts=starts,
+        rival=None if (rival := rival_copy(copies)) is None else rival.node_id,
         all_lost=bool(nodes.without) and {number for number, _ in nodes.log_dirs} == nodes.without,
     )
     rescue = first_rescue(with_premises(here, judged))
@@ -71,9 +78,12 @@ def rescue_of(
     if rescue is None:
         return None
     if rescue.first is not None:
-        return rescue._replace(command=shell_line(("kcheck", "preflight", _settings_of(rescue.first, nodes, judged))))
-    words = [f"{number}={path}" for number, path in nodes.log_dirs]
-    return rescue._replace(command=rescue_command(rescue.verb, words, dead))
+        words = ["kcheck", "preflight", _settings_of(rescue.first, nodes, judged)]
+        if rescue.verb is RescueVerb.FORMAT and controllers is not None:
+            words += ["--metadata", controllers.newest.path.rpartition("/")[0]]
+        return rescue._replace(command=shell_line(words))
+    named = [f"{number}={path}" for number, path in nodes.log_dirs]
+    return rescue._replace(command=rescue_command(rescue.verb, named, dead))
 
 
 def _of_stale(premises: Iterable[JudgedPremise], rescue: FirstRescue | None) -> FirstRescue | None:

@@ -8,18 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kcheck.core.election.early_elections import kept_out
 from kcheck.core.election.scenarios import START_ALL, Scenario, costs
 from kcheck.core.election.steps import StepText, steps_of
-from kcheck.core.premises.presence import lacks_log_dirs
-from kcheck.core.premises.table import OF_OTHERS
-from kcheck.disk.paths import split
 from kcheck.documents.answer import Answer, release_row
-from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
+from kcheck.documents.comes_first import brokers_words
 from kcheck.documents.election import scenario_row
 from kcheck.documents.election_words import decision_words, rescue_words
 from kcheck.documents.next_commands import FOLDER
-from kcheck.documents.premises import with_disk_elsewhere
 from kcheck.documents.uncounted import uncounted_words
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
@@ -27,17 +22,15 @@ from kcheck.fleet.risk import LEAST
 from kcheck.fleet.run import FleetRun, holding, open_run
 from kcheck.fleet.runs.cluster import cluster_names
 from kcheck.fleet.runs.elect import RunElection, elect_in, here_of
-from kcheck.fleet.runs.election_plan import log_dirs_of, moved_places, recovery_of
+from kcheck.fleet.runs.election_plan import moved_places, recovery_of
 from kcheck.handouts.plan_context import PlanContext
 from kcheck.handouts.step_words import step_texts
 from kcheck.model.depth import Depth
-from kcheck.model.names import DirectoryState
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.elect import ElectionQuestion
-from kcheck.replicas.partition_directories import log_dirs_not_named
-from kcheck.words import LISTED_MAX, broker_names, counted, other_end_words, partition_name, shell_line, some_of
+from kcheck.words import LISTED_MAX, broker_names, counted, other_end_words, partition_name, some_of
 
 FIRST_COUNT = 3
 """Number of shown steps of a plan. `kcheck recover` on the disks gives all of them."""
@@ -112,9 +105,8 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     election = elect_in(run, name, question, wanted=PartitionFilter())
     scenarios = {row.name: row for row in election.scenarios}
     start_all, plan, best = scenarios[START_ALL], scenarios["plan"], scenarios["best"]
-    uncounted, first = election.uncounted, _first(election, question)
-    is_known = start_all.offline_partitions is not None
-    is_counted = not is_known or None not in (start_all.lost.upper_records, plan.lost.upper_records)
+    uncounted, first = election.uncounted, election.by_disks.first
+    is_known, is_counted = start_all.offline_partitions is not None, election.is_counted
     has_steps = bool(election.starts) and not first.log_dirs
     words = (
         *uncounted_words(election.gaps, uncounted, election.worst_in_full, has_steps=has_steps),
@@ -135,8 +127,7 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
         )  # fmt: skip
         sentences = dict.fromkeys((*first.log_dirs, *(row.text for row in said)))
     not_known = tuple(_not_known(election, run.depth, is_counted=is_counted))
-    command = _disks(run, election, question, first)
-    steps = tuple(_texts(run, election, question, first, command, is_counted=is_counted))
+    steps = tuple(_texts(run, election, question))
     return ClusterDecision(
         cluster=name,
         release=election.cluster.release,
@@ -147,7 +138,7 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
         steps=steps[:FIRST_COUNT],
         step_count=len(steps),
         not_known=not_known,
-        command=command,
+        command=election.by_disks.command,
         is_safe=_is_safe(election, start_all, is_known=is_counted and is_known),
         is_whole=not (election.gaps or uncounted or election.unserved),
     )
@@ -166,27 +157,14 @@ def _is_safe(election: RunElection, start_all: Scenario, *, is_known: bool) -> b
     return None if is_safe and election.cluster.mendable else is_safe
 
 
-def _first(election: RunElection, question: ElectionQuestion) -> ComesFirst:
-    """Return the missing log dirs and brokers that come before the steps."""
-    if election.rescue is not None:
-        return ComesFirst()
-    return comes_first(
-        election.gaps, election.uncounted, election.of_cluster, election.cluster.brokers,
-        incomplete_ok=question.incomplete_ok,
-    )  # fmt: skip
-
-
-def _texts(
-    run: FleetRun, election: RunElection, question: ElectionQuestion, first: ComesFirst, command: str, *,
-    is_counted: bool,
-) -> Iterator[StepText]:  # fmt: skip
-    """Yield the steps in words. `command` reads the disks, which alone show the first step of some plans."""
+def _texts(run: FleetRun, election: RunElection, question: ElectionQuestion) -> Iterator[StepText]:
+    """Yield the steps in words; one alone where only the disks show the first step."""
+    first, lacks, command = election.by_disks
     if first.is_alone:
         return
-    lacks = [*_by_disks(election, run.depth, is_counted=is_counted)] if election.rescue is None else []
     if lacks:
         yield StepText(
-            f"Plan by the disks, because {'; '.join(lacks)}",
+            election.by_disks.title,
             "no broker of the cluster runs",
             (command,),
             "DIR has a plan",
@@ -196,38 +174,12 @@ def _texts(
     here = here_of(election.cluster, question)
     recovery = recovery_of(
         run, election.cluster, here, election.worst_in_full, election.order, election.uncounted, election.rescue,
-        FOLDER,
+        election.unserved, first.disks, FOLDER,
     )  # fmt: skip
-    removed = {
-        row.broker_id: tuple(part.dir for part in row.directories)
-        for row in election.unserved
-        if row.state is DirectoryState.DELETED and row.broker_id is not None
-    }
-    recovery = recovery._replace(removed=removed, sought=tuple(sorted(first.disks)))
     steps = steps_of(recovery)
     places = moved_places(run, election.cluster, steps)
     context = PlanContext(recovery, (), {}, {}, places, FOLDER, sought=first.disks, save=command)
     yield from step_texts(context, steps)
-
-
-def _by_disks(election: RunElection, depth: str, *, is_counted: bool) -> Iterator[str]:
-    """Yield why only the disks show the first step, as clauses."""
-    if not is_counted:
-        yield "the run does not show the loss of each leader"
-    if election.cluster.image is None:
-        yield "the run has no metadata of the cluster"
-    mendable = election.cluster.mendable
-    if mendable:
-        yield f"a repair of {broker_names(mendable, LISTED_MAX)} may come first"
-    if any(row.status is PremiseStatus.REFUTED and row.id in OF_OTHERS for row in election.premises):
-        yield "a disk or its settings are of another broker or cluster"
-    if with_disk_elsewhere(election.uncounted):
-        yield "a newer disk may exist"
-    added = sorted({row.broker_id for row in log_dirs_not_named(election.premises)})
-    if added:
-        yield f"log.dirs of {broker_names(added, LISTED_MAX)} may change first"
-    if not Depth(depth).verifies and any(kept_out(election.of_cluster)):
-        yield "the scan did not compare the batches of directories that would move aside"
 
 
 def _not_known(election: RunElection, depth: str, *, is_counted: bool) -> Iterator[str]:
@@ -249,22 +201,6 @@ def _not_known(election: RunElection, depth: str, *, is_counted: bool) -> Iterat
     mendable = election.cluster.mendable
     if mendable:
         yield f"whether a repair of {broker_names(mendable, LISTED_MAX)} saves records first: a run plans no repairs"
-
-
-def _disks(run: FleetRun, election: RunElection, question: ElectionQuestion, first: ComesFirst) -> str:
-    """Return the command that decides by the disks. Log dirs and brokers that come first are named too."""
-    cluster = election.cluster
-    dirs = log_dirs_of(run, cluster)
-    words = [f"{number}={path}" for number, path in dirs]
-    if cluster.metadata is not None and split(cluster.metadata)[0] not in {path for _, path in dirs}:
-        words += ["--metadata", split(cluster.metadata)[0]]
-    if first.log_dirs:
-        rows = (row for row in election.uncounted if lacks_log_dirs(row) and row.log_dir is not None)
-        words += [f"{row.broker_id}={row.log_dir}" for row in rows]
-    words += [f"{number}=PATH" for number in first.brokers]
-    words += [word for number in question.dead for word in ("--dead", str(number))]
-    line = shell_line(["kcheck", "recover", *words])
-    return line if first.is_alone else f"{line} --output-dir {FOLDER}"
 
 
 def decision_columns(run: FleetRun, name: str | None) -> Row:

@@ -204,7 +204,7 @@ def _tables(
     )
     while part := [*islice(rows, _BATCH_COUNT)]:
         yield "cluster_partitions", _batch(cluster_partitions.TABLE, part)
-    problems = check_cluster(standing, release)
+    problems: Iterable[Finding] = check_cluster(standing, release)
     if other is not None:
         problems = worse_findings((release, problems), (other, check_cluster(standing, other)))
     problem_rows = [

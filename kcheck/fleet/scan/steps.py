@@ -228,9 +228,10 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
     offsets = CheckpointOffsets(item.recovery_point, item.log_start, item.high_watermark, item.cleaned)
     # Without it the premises about segments cost more than a tenth of a scan.
     looks = how.depth.reads_segments and looks_into_segments(tree_of(item.log_dir))
+    small_files: dict[str, bytes] = {}
     view, unread = try_partition(
         disk, directory, where, log_dir=log_dir, offsets=offsets, walk_all=False, release=how.release,
-        ends=looks and looks_between(directory.topic, offsets, None),
+        ends=looks and looks_between(directory.topic, offsets, None), small_files=small_files,
     )  # fmt: skip
     if view is None:
         return Scanned(item, None, complete=False, findings=unread)
@@ -264,7 +265,7 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
     start, findings = at_end(view, how.release)
     differs = None
     if how.other is not None:
-        read = view if unread else as_read_by(view, disk, offsets, how.other)
+        read = view if unread else as_read_by(view, small_files, offsets, how.other)
         other, of_other = at_end(read, how.other)
         start, differs = worse_start((how.release, start), (how.other, other))
         findings = [*worse_findings((how.release, findings), (how.other, of_other))]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.election.plans import PartitionElection, is_at_stake
 from kcheck.core.election.scenarios import harm
-from kcheck.documents.election_words import NOTHING_AT_STAKE, UNTIL_RESCUE
+from kcheck.documents.election_words import UNTIL_RESCUE, nothing_at_stake
 from kcheck.errors import UsageError
 from kcheck.model.report import Report, Row
 from kcheck.renderers._election_rows import (
@@ -54,7 +54,7 @@ def page(report: Report) -> Iterator[Html]:
     at_stake = [*rows] if len(rows) == 1 else sorted(filter(is_at_stake, rows), key=harm)
     count = len(at_stake) + (0 if isinstance(answer, ClusterElection) else answer.left_out)
     if rows and not at_stake:
-        yield f"<p>{NOTHING_AT_STAKE if answer.rescue is None else UNTIL_RESCUE}</p>\n"
+        yield f"<p>{nothing_at_stake(answer.partitions) if answer.rescue is None else UNTIL_RESCUE}</p>\n"
     elif rows:
         shown = at_stake[:_ROW_COUNT]
         said = caption(len(shown), count, "partition")
@@ -106,7 +106,7 @@ def _picture(title: str, logs: list[LogLine]) -> Html:
 
 
 def _line(log: LogLine, start: int, length: int) -> Html:
-    said = f"holds {offsets(log.start, log.end)}" if log.end > log.start else offsets(log.start, log.end)
+    said = f"holds {log.words}" if log.end > log.start else log.words
     for part in log.parts:
         if part.kind != "kept":
             said += f"; {_WORDS[part.kind]} {offsets(part.start, part.end)}"

@@ -3,7 +3,15 @@
 import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
-from kcheck.core.cluster.quorum import committed_to, kept_to, oldest_elected, quorum, started_together, with_electors
+from kcheck.core.cluster.quorum import (
+    committed_to,
+    kept_to,
+    oldest_elected,
+    quorum,
+    rival_copy,
+    started_together,
+    with_electors,
+)
 from kcheck.model.cluster import ClusterImage, QuorumState, Voter
 
 VOTERS = frozenset({1, 2, 3})
@@ -151,3 +159,34 @@ def test_the_oldest_copy_that_a_majority_can_elect(copies: tuple[MetadataCopy, .
     """The newest one of the majority with the oldest copies; a node has its newest copy."""
     found = oldest_elected(copies, VOTERS)
     assert expected == (None if found is None else found.end)
+
+
+def voting(node: int, end: int, *voters: int, disk: str = "", epoch: int = 2) -> MetadataCopy:
+    """Return the copy of a node whose voter set has these nodes, each with the disk of its number."""
+    seats = tuple(Voter(number, disk if disk and number == node else f"D{number}", ()) for number in voters)
+    own = copy(node, end, epoch, voters=frozenset(voters), epochs=((2, 0),) if end else ())
+    return own._replace(voter_set=seats, directory_id=disk or f"D{node}")
+
+
+THREE = (voting(1, 40, 1, 2, 3), voting(2, 40, 1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("copies", "rival"),
+    [
+        ((), None),
+        ((copy(1, 30),), None),
+        ((*THREE, voting(3, 10, 1, 2, 3)), None),
+        ((*THREE, voting(3, 0, 3, disk="new")), 3),  # kafka-storage.sh format --standalone
+        ((*THREE, voting(4, 0, 4)), 4),
+        ((*THREE, voting(3, 0, 1, 2, 3, disk="new")), None),  # --initial-controllers: one of three
+        ((*THREE, voting(3, 0)), None),
+        ((voting(1, 60, 1), voting(2, 30, 1, 2), voting(3, 20, 1, 2, 3)), None),  # removed one by one
+        ((voting(1, 60, 1), voting(2, 20, 1, 2, 3), voting(3, 20, 1, 2, 3)), 2),  # old copies of a majority
+        ((voting(1, 60, 1, 2, 3), voting(2, 30, 2)), 2),
+    ],
+)
+def test_a_copy_that_other_voters_elect(copies: tuple[MetadataCopy, ...], rival: int | None) -> None:
+    """A majority of the set in that copy, by node and directory."""
+    found = rival_copy(copies)
+    assert rival == (None if found is None else found.node_id)

@@ -217,6 +217,9 @@ def test_what_decides_a_partition() -> None:
     assert described.seats.isr == (1, 2)
     zookeeper = standing(metadata, topic, partition, (), release("2.8"), kraft=False)
     assert zookeeper.seats == Seats((1, 2), (1, 2))
+    without_state = PartitionRegistration((2, 1), ())
+    assert standing(metadata, topic, without_state, (), release("2.8"), kraft=False).seats == Seats((2, 1), (2, 1))
+    assert standing(metadata, topic, without_state, (), release("4.3"), kraft=True).seats == Seats((2, 1), ())
 
 
 @pytest.mark.parametrize(("controller", "allowed"), [(100, True), (101, False), (None, False)])

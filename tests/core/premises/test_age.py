@@ -211,3 +211,26 @@ def test_metadata_of_before_the_last_registration_shows_nothing_newer() -> None:
         assert "P303" in rows(facts(copies=(own, other)), PremiseStatus.PROVEN)
     alone = own._replace(voters=frozenset({1}))
     assert "P303" in rows(facts(copies=(alone, old)), PremiseStatus.PROVEN)
+
+
+def test_directories_of_a_former_topic() -> None:
+    """2.8.2 without topic ids: the broker was down while the topic was created again, and took its old log for that."""
+    old = tuple(
+        LogFacts(TopicPartition(topic, 0), "d1", epoch=Epoch(3), end=Offset(20)) for topic in ("audit", "other")
+    )
+    topics = {log.partition.topic: PartitionRegistration((1,), (1,), leader_epoch=0) for log in old}
+    known = ClusterImage({topic: TopicImage(topic, None, {0: seats}) for topic, seats in topics.items()})
+    given = facts(
+        log_dir(path="d1", stopped_at=50_000), mode=Mode.ZOOKEEPER, release=release("2.7"), config={}, copies=(),
+        image=known, image_path="zookeeper", logs=old, created_at={"audit": 52_000, "other": 9_000},
+    )  # fmt: skip
+    assert refuted(given)["P826"].startswith(
+        "broker 1 stopped before audit was created again in ZooKeeper. audit-0 here"
+    )
+    assert refuted(given)["P702"].startswith("the metadata is older than the disk: other-0 has leader epoch 3 here")
+    for held in (
+        given._replace(created_at={"audit": 51_000}), given._replace(created_at={}), given._replace(mode=Mode.KRAFT),
+        given._replace(log_dirs=(log_dir(path="d1"),)),
+        given._replace(logs=tuple(log._replace(topic_id="T") for log in old)),
+    ):  # fmt: skip
+        assert "P826" not in refuted(held)

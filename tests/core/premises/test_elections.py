@@ -92,3 +92,23 @@ def test_an_unclean_election_while_the_broker_was_down() -> None:
     assert "P602" in of_unclean(4, cluster(2, unclean=followed))[2]
     for image in (None, cluster(2)):
         assert not any("P602" in sentences for sentences in of_unclean(4, image))
+
+
+def test_partitions_without_a_state_in_zookeeper() -> None:
+    """2.8.2: broker 2 was back first and led, without the last records of broker 1."""
+    without = {
+        0: PartitionRegistration((1, 2), ()),
+        1: PartitionRegistration((1,), ()),
+        2: PartitionRegistration((1, 2), ()),
+    }
+    image = ClusterImage({"t": TopicImage("t", None, without)})
+    held = tuple(LogFacts(TopicPartition("t", number), "d1", end=Offset(4)) for number in (0, 1))
+    known = facts(
+        image=image, image_path="zookeeper", logs=held, mode=Mode.ZOOKEEPER, release=release("2.8"), copies=()
+    )
+    assert refuted(known)["P825"].startswith("ZooKeeper has no state of t-0, and directories are here. The controller")
+    assert "P601" not in {**not_seen(known), **rows(known, PremiseStatus.PROVEN)}
+    assert "P825" in rows(known._replace(logs=held[1:]), PremiseStatus.PROVEN)
+    for other in (known._replace(mode=Mode.KRAFT), known._replace(image=None), known._replace(broker_id=None)):
+        assert "P825" not in {**refuted(other), **rows(other, PremiseStatus.PROVEN)}
+    assert "P825" not in rows(known._replace(logs=()), PremiseStatus.PROVEN)

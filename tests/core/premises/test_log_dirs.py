@@ -37,6 +37,9 @@ def test_relative_log_dirs_lead_to_one_directory_alone() -> None:
     """A broker looks for them where it is started."""
     sentence = "log.dirs is relative, and leads to /hosts/ only if broker 1 is started there"
     assert not_seen(facts(begins_in="/hosts/"))["P317"] == sentence
+    both = f"{sentence}; /t4 has such log dirs too"
+    assert not_seen(facts(begins_in="/hosts/", begins_too="/t4"))["P317"] == both
+    assert "leads to this directory only if" in not_seen(facts(begins_too="/t4"))["P317"]
 
 
 def test_replicas_of_a_partition_that_was_created_without_the_broker_need_no_directory() -> None:

@@ -1,9 +1,14 @@
 """Log dirs with nothing in them: the mount points of disks that are not mounted, or new disks."""
 
+import contextlib
+import tarfile
+from pathlib import Path
+
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.model.premises import PremiseStatus
+from tests.cli.command import kcheck as command
 from tests.core.premises.test_premises import (
     IDENTITY,
     METADATA_LOG,
@@ -15,6 +20,7 @@ from tests.core.premises.test_premises import (
     refuted,
     rows,
 )
+from tests.oracle.incidents.kept import PLACE
 
 EMPTY = log_dir(identity=None, directories=())
 FULL = log_dir("d2")
@@ -80,3 +86,37 @@ def test_the_registration_lists_all_log_dirs() -> None:
     of = image(log_dirs=("D1", "D2", "D3"))
     full = facts(log_dir(), hollow, copies=(copy(of=of),), image=of, is_complete=False, config=None)
     assert "P321" not in not_seen(full)
+
+
+def test_a_new_log_dir_beside_used_ones() -> None:
+    """A disk that somebody replaced and formatted. A real 4.3.1 made the replica that was there again, empty."""
+    new = log_dir("d2", {**IDENTITY, "directory.id": "D2"}, directories=())
+    used = log_dir(was_used=True)
+    sentence = (
+        "d2 has no partition and no checkpoint, and d1 has both. If this disk replaced another one, broker 1"
+        " creates the replicas of the former disk again, empty"
+    )
+    for known in ({}, {"mode": Mode.ZOOKEEPER, "release": release("3.9")}):
+        assert sentence == not_seen(_kraft(used, new, **known))["P836"]
+    assert "P836" not in not_seen(_kraft(used, new._replace(was_used=True)))
+    assert "P836" not in not_seen(_kraft(used._replace(was_used=False), new))
+    assert "P836" not in not_seen(facts(used, new))
+    alone = refuted(facts(used._replace(directories=(METADATA_LOG,)), new))["P302"]
+    assert alone.endswith("no other broker has a replica. d2 is new and unused")
+
+
+def test_a_disk_that_was_replaced(tmp_path: Path) -> None:
+    """The disk of broker 2 died, and kcheck repair wrote the meta.properties of the new one. It began empty."""
+    with tarfile.open(PLACE / "plans" / "empty-disk-repaired.tar.xz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    with contextlib.chdir(tmp_path):
+        for words in (("broker-2",), ("check", "broker-2"), ("predict", "broker-2")):
+            said = command(*words)
+            assert said.code == 1
+            assert "broker-2/data has no partition and no checkpoint" in " ".join(said.out.split())
+        for words in (("broker-2",), ("check", "broker-2"), ("predict", "broker-2")):
+            said = command(*words, "--metadata", "controller")
+            assert said.code == 1
+            assert "solo-1 would start empty" in said.out
+            assert "broker-2/data is new and unused" in " ".join(said.out.split())
+        assert 0 == command("check", "broker-1").code

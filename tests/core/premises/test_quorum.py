@@ -1,7 +1,7 @@
 """Which logs lack nothing, and which controllers can elect."""
 
 from kcheck.core.cluster.copies import LostCopy, RaftEpoch
-from kcheck.core.election.first_rescue import MetadataHere
+from kcheck.core.election.first_rescue import MetadataHere, RescueVerb, first_rescue
 from kcheck.core.premises.facts import BrokerFacts, LogFacts, MissingRecords
 from kcheck.core.premises.identity import NODE_ID
 from kcheck.core.premises.presence import TOPICS_THERE
@@ -167,3 +167,23 @@ def test_what_the_premises_say_of_the_metadata() -> None:
     assert not with_premises(MetadataHere(), [*rows, rows[0]._replace(id=NODE_ID)]).stopped
     lost = with_premises(MetadataHere(), [rows[0]._replace(id=id_) for id_ in (SAME_HISTORY, TOPICS_THERE)])
     assert (lost.stopped, lost.outrun, lost.emptied) == (False, True, True)
+
+
+def test_a_controller_with_voters_of_its_own() -> None:
+    """4.3.1: it elected itself; the other controllers and the brokers truncated their metadata to its own."""
+    held = copy(100, 43, voter_set=(Voter(100, "D100", ()),), directory_id="D100")
+    alone = copy(101, 0, 0, voter_set=(Voter(101, "D101", ()),), directory_id="D101", voters=frozenset({101}))
+    pair = (Voter(101, "D101", ()), Voter(102, "D102", ()))
+    two = [
+        copy(number, 0, 0, voter_set=pair, directory_id=f"D{number}", voters=frozenset({101, 102}))
+        for number in (101, 102)
+    ]
+    says = "controller 101 elects itself by a voter set of its own (101). Its metadata ends at offset 0, the newest"
+    assert refuted(facts(copies=(held, alone)))["P824"].startswith(says)
+    assert "elects a leader by a voter set of its own (101,102)" in refuted(facts(copies=(held, *two)))["P824"]
+    rows = [row for row in judged(facts(copies=(held,))) if row.id == "P824"]
+    assert [row.status for row in rows] == [PremiseStatus.PROVEN]
+    assert not [row for row in judged(facts()) if row.id == "P824"]
+    rescue = first_rescue(MetadataHere(rival=101))
+    assert rescue is not None
+    assert (rescue.verb, rescue.first) == (RescueVerb.FORMAT, 101)

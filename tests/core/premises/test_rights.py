@@ -91,6 +91,22 @@ def test_the_user_may_use_all() -> None:
     assert "P401" in ENDS_START
 
 
+@pytest.mark.parametrize("mode", [0o755, 0o500, 0o070])
+@pytest.mark.parametrize("user", [0, 1001, 7])
+@pytest.mark.parametrize(
+    "kind", [(1001, 1001, 0o644), (1001, 1001, 0o400), (0, 0, 0o666), (0, 0, 0o644), (0, 7, 0o664)]
+)
+def test_noted_owners_decide_as_the_files_do(kind: tuple[int, int, int], user: int, mode: int) -> None:
+    """The owners of all files of a directory give the same answer as the files."""
+    files = [(f"a-0/{LOG}", *kind), ("a-0/leader-epoch-checkpoint", 1001, 1001, 0o644)]
+    directories = [(Rights("a-0", user, 1001, mode), files), of_user("b-0")]
+    owners = {"a-0": (frozenset(row[1:] for row in files), 1), "b-0": (frozenset({(1001, 1001, 0o644)}), 1)}
+    plain = log_dir_rights(KAFKA, place("", 1001, 0o755), (), directories)
+    assert plain == log_dir_rights(KAFKA, place("", 1001, 0o755), (), directories, owners.get)
+    whole = {**owners, "b-0": None}
+    assert plain == log_dir_rights(KAFKA, place("", 1001, 0o755), (), directories, whole.get)
+
+
 def test_one_segment_of_root() -> None:
     """The segment is named, with the command for it alone."""
     given = facts(log_dir(of_user("a-0"), of_directory("b-0", place(f"b-0/{LOG}", 0))))

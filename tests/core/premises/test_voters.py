@@ -155,6 +155,7 @@ def test_where_nothing_is_compared(given: BrokerFacts) -> None:
             PremiseStatus.REFUTED, "controllers 2 (c), 3 (d) lost",
         ),
         ((LostCopy("c", None),), (), PremiseStatus.NOT_SEEN, "no __cluster_metadata-0 is in c"),
+        ((LostCopy("c", 1),), (copy(1),), None, ""),
         ((LostCopy("c", 3, is_place=True),), (copy(1, voters=OF_THREE),), None, ""),
         ((LostCopy("c", 100, is_place=True),), (copy(),), None, ""),
     ],
@@ -206,3 +207,14 @@ def test_a_new_voter_with_a_later_snapshot_is_not_empty() -> None:
     assert "P105" in refuted(rebuilt._replace(copies=(*alone.copies, new._replace(epoch=0))))
     both = node("201@d:1,202@e:1", 47)
     assert "P105" in refuted(both._replace(copies=(*both.copies, new)))
+
+
+def test_a_node_without_a_vote_is_a_note_where_the_other_voters_are_a_majority() -> None:
+    """Two of three controllers of 4.3.1 went on, and the third one followed them without a vote."""
+    voters = (Voter(1, "OLD", ()), Voter(2, "D2", ()), Voter(3, "D3", ()))
+    given = facts(copies=(copy(2, voter_set=voters), copy(3, voter_set=voters)))
+    (row,) = (row for row in judged(given) if row.id == "P107")
+    assert (row.status, row.provide) == (PremiseStatus.NOT_SEEN, None)
+    assert row.sentence.startswith("node 1 has directory D1, the voter set has OLD: it has no vote. The other voters")
+    of_two = facts(copies=(copy(3, voter_set=(Voter(1, "OLD", ()), Voter(3, "D3", ()))),))
+    assert refuted(of_two)["P107"].endswith("has OLD: it has no vote, and no majority of the voters is left")

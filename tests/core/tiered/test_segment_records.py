@@ -41,8 +41,18 @@ def test_the_later_record_wins() -> None:
     epochs = (EpochEntry(0, 0),)
     assert one == RemoteSegment("a", SegmentState.COPY_STARTED, 0, 5, 400, epochs, 1, 20, 20, newest_ms=7)
     assert two[:5] == ("b", SegmentState.COPY_FINISHED, 5, 10, 400)
-    assert two[7:] == (10, 30, 0, True, b"\x01\x02", 7)
+    assert two[7:] == (10, 30, 0, True, b"\x01\x02", 7, False)
     assert (fold.last_ms, fold.names, fold.unreadable) == (30, {KEY: "t"}, 0)
+
+
+def test_a_broker_that_says_which_segments_have_no_transaction_index_shows_those_that_have_one() -> None:
+    """Kafka 4.0 writes the field for a segment without one, 3.9 for none. Brokers of both can be in one cluster."""
+    fold = SegmentFold()
+    fold.take(first("old", 0, 4, 10))
+    fold.take(first("without", 5, 9, 20, txnIndexEmpty=True))
+    fold.take(first("other", 10, 14, 30, brokerId=2))
+    fold.take(first("with", 15, 19, 40))
+    assert [row.has_aborted for row in fold.logs()[KEY]] == [False, False, False, True]
 
 
 def test_only_later_records_are_left() -> None:

@@ -72,6 +72,20 @@ def test_missing_objects() -> None:
     assert not list(missing_objects(log(SegmentState.DELETE_STARTED, {})))
 
 
+def test_a_transaction_index_is_missing_where_the_metadata_tells() -> None:
+    """The Aiven plugin has all indexes in one object."""
+    whole = objects_by_segment(StoreObject(f"{NAME}.{suffix}", 400) for suffix in LOCAL)
+    stored = log(SegmentState.COPY_FINISHED, whole)
+    (segment,) = stored.remote.segments
+    stored = stored._replace(remote=remote_log(MetadataState.READ, (segment._replace(has_aborted=True),)))
+    (row,) = missing_objects(stored)
+    assert (row.suffixes, row.is_readable) == ((".txnindex",), True)
+    whole.add(ID, "txnindex", 34, None, start=Offset(5), topic_id=None)
+    assert not list(missing_objects(stored))
+    names = [f"{NAME}.{suffix}" for suffix in ("log", "indexes", "rsm-manifest")]
+    assert not list(missing_objects(stored._replace(objects=objects(*names))))
+
+
 def test_sizes_in_a_store_of_the_aiven_plugin() -> None:
     """All three objects have the size in the custom metadata; a manifest that kcheck read has that of the `.log`."""
     names = [f"{NAME}.{suffix}" for suffix in ("log", "indexes", "rsm-manifest")]

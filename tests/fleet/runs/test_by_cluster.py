@@ -105,7 +105,9 @@ def test_a_loss_under_every_leader_is_no_zero(tmp_path: Path) -> None:
     body = json.loads(done.out)
     assert (1, 1, "before a restart") == (done.code, body["failing"], body["decisions"][0]["when"])
     assert ("error", "clean", 7) == tuple(body["clusters"][0][name] for name in ("risk", "verdict", "least_committed"))
-    assert 'kcheck_fleet_cluster_committed_lost{cluster="c"} 7' in (tmp_path / "k.prom").read_text()
+    told = (tmp_path / "k.prom").read_text()
+    assert 'kcheck_fleet_cluster_committed_lost_best{cluster="c"} 7' in told
+    assert "kcheck_fleet_cluster_committed_lost{" not in told  # Without metadata nobody knows who leads.
 
 
 @pytest.mark.parametrize("name", ["no-clean-leader", "premise"])

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.election.plans import CopyState
 from kcheck.core.releases.releases import release
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.runs.elect import RunElection, elect_run
+from kcheck.fleet.runs.recover import recover_run
 from kcheck.model.report import PartitionFilter
 from kcheck.plans.recovery_output import with_election_plan
 from kcheck.replicas.elect import ElectionQuestion, elect
@@ -149,6 +149,24 @@ def test_a_log_that_a_start_reads_through_cannot_lead(tmp_path: Path) -> None:
     assert "A run has no batches, so transactions" in said
 
 
+def test_a_run_that_does_not_show_the_losses_has_no_plan(tmp_path: Path) -> None:
+    """No order is named and no file written: `recover --from` says the same, with the command that reads the disks."""
+    scanned(tmp_path, KILLED / "{broker}" / "{log_dir}")
+    (decision,) = recover_run(str(tmp_path / "out"), None, ElectionQuestion()).clusters
+    (step,) = decision.steps
+    shown = kcheck("elect", "--from", tmp_path / "out")
+    assert f"Start no broker yet. {step.title}." in " ".join(shown.out.split())
+    assert not {"any other order", "start broker", "no record is lost"} & {*shown.out.lower().split(". ")}
+    assert shown.out.split("Next:\n")[1].split() == decision.command.split()
+    refused = kcheck("elect", "--from", tmp_path / "out", "--output-dir", tmp_path / "plan")
+    assert (2, False) == (refused.code, (tmp_path / "plan").exists())
+    assert f"--output-dir: the run has no plan. {step.title}: {decision.command}" in " ".join(refused.err.split())
+    scanned(tmp_path, KILLED / "{broker}" / "{log_dir}", depth="crc", name="s")
+    planned = kcheck("elect", "--from", tmp_path / "out" / "run=s", "--output-dir", tmp_path / "plan")
+    assert planned.code in (0, 1)
+    assert "No record is lost" in (tmp_path / "plan" / "plan.md").read_text()
+
+
 def test_brokers_that_are_dead_or_not_there(tmp_path: Path) -> None:
     """As of the directories of the others."""
     (tmp_path / "some").mkdir()
@@ -196,15 +214,9 @@ def test_only_the_worst_of_many_are_listed(tmp_path: Path, monkeypatch: pytest.M
     assert "Next: kcheck elect --from" in " ".join(done.out.split())
 
 
-UNSERVED = {CopyState.STRAY, CopyState.FUTURE, CopyState.DELETED, CopyState.ASIDE}
-
-
-@pytest.mark.parametrize(("scene", "dead"), [("outrun", (1,)), ("strayed", ()), ("outlived", ())])
+@pytest.mark.parametrize(("scene", "dead"), [("outrun", (1,)), ("outrun", ())])
 def test_the_plan_of_a_run_is_that_of_the_directories(scene: str, dead: tuple[int, ...], tmp_path: Path) -> None:
-    """The files for Kafka's tools are the same; so are the steps for verify.
-
-    The run leaves out the partitions with a copy that no broker serves: what only that copy has is not in a run.
-    """
+    """The files for Kafka's tools are the same; so are the steps for verify."""
     path = FIXTURES / "clusters" / "4.3.1" / scene
     data = tmp_path / "data"
     data.mkdir()
@@ -221,14 +233,22 @@ def test_the_plan_of_a_run_is_that_of_the_directories(scene: str, dead: tuple[in
     theirs, ours = ({Path(name).name: Path(name).read_text() for name in names} for names in (planned, done.written))
     assert theirs.keys() == ours.keys()
     mine, other = (json.loads(files["election-plan.json"]) for files in (ours, theirs))
-    unserved = {row.topic for row in expected.partitions for copy in row.candidates if copy.state in UNSERVED}
-    planned_by_both = [row for row in other["partitions"] if row["topic"] not in unserved]
-    assert {**mine, "paths": []} == {**other, "paths": [], "partitions": planned_by_both}
-    for name in theirs.keys() - {"election-plan.json", "plan.json", "plan.md"} if mine == other else ():
+    assert {**mine, "paths": []} == {**other, "paths": []}
+    for name in theirs.keys() - {"election-plan.json", "plan.json", "plan.md"}:
         assert theirs[name] == ours[name]
     assert "consumer groups" in ours["plan.md"]
     assert f"kcheck verify {tmp_path}/plan {mine['paths'][0]} " in ours["plan.md"]
     assert [f"{text}/data1" for text in arguments] == mine["paths"]
+
+
+@pytest.mark.parametrize("scene", ["strayed", "outlived"])
+def test_a_run_has_no_plan_for_copies_that_no_broker_serves(scene: str, tmp_path: Path) -> None:
+    """Only their batches show what they alone have."""
+    scanned(tmp_path, FIXTURES / "clusters" / "4.3.1" / scene / "{broker}" / "{log_dir}", depth="crc")
+    asked, out = ElectionQuestion(), str(tmp_path / "plan")
+    with pytest.raises(UsageError, match=r"the run has no plan\. Plan by the disks, because the run does not show"):
+        elect_run(str(tmp_path / "out"), None, asked, wanted=PartitionFilter(), out=out)
+    assert not (tmp_path / "plan").exists()
 
 
 def test_a_plan_needs_metadata_and_saved_records_need_logs(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`kcheck recover --from RUN`, table `clusters`, actions of a report: what `kcheck recover` says of the disks."""
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from kcheck.fleet.runs.elect import elect_run
 from kcheck.fleet.runs.recover import ClusterDecision, decide, decision_columns, recover_run
 from kcheck.fleet.runs.report import report
 from kcheck.model.report import PartitionFilter
+from kcheck.renderers import Options, prometheus
 from kcheck.replicas.elect import ElectionQuestion
 from tests.cli.command import kcheck as typed
 from tests.fleet.runs.test_elect import UNKNOWN
@@ -23,6 +25,7 @@ from tests.replicas.test_recover_quorum import laid_out
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 OUTRUN = FIXTURES / "clusters" / "4.3.1" / "outrun"
 ASKED = ElectionQuestion()
+LOST = "kcheck_fleet_cluster_committed_lost"
 BY_DISKS = "Plan by the disks, because the run does not show the loss of each leader"
 NOT_SHOWN = "The run does not show how many records starting everything now loses."
 
@@ -85,6 +88,21 @@ def test_what_a_scan_has_not_read_is_not_known(tmp_path: Path) -> None:
     (row,) = body_of(tmp_path)["clusters"]
     assert (row["safe"], row["start_all_lost"]) == (None, None)
     assert row["first_steps"] == ({"step": 1, "title": BY_DISKS, "commands": [row["recover"]]},)
+
+
+def test_an_unknown_loss_is_no_metric(tmp_path: Path) -> None:
+    """The loss under the best leaders is another quantity. No leader is best where no loss is known."""
+    for depth, known in (("headers", None), ("crc", 15)):
+        place = OUTRUN / "{broker}" / "{log_dir}"
+        scanned(tmp_path, place, depth=depth, name=depth, decide=decision_columns)
+        run = open_run(str(tmp_path / "out" / f"run={depth}"))
+        stream = StringIO()
+        prometheus.render(report(run, lambda *_: True), stream, Options())
+        samples = dict(line.split(" ") for line in stream.getvalue().splitlines() if line.startswith(LOST))
+        counts = [int(count) for name, count in samples.items() if name.startswith(LOST + "{")]
+        assert counts == ([] if known is None else [known])
+        best = elect_run(run.path, None, ASKED, wanted=PartitionFilter()).scenarios[2]
+        assert (best.name, best.lost.records is None, best.offline_partitions) == ("best", known is None, 0)
 
 
 def test_several_clusters_and_one_of_them(tmp_path: Path) -> None:
