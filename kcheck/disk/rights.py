@@ -1,7 +1,6 @@
 """Asks the operating system for the owners and modes of files, and for the file system that contains them."""
 
 import os
-import platform
 import re
 import stat
 from collections.abc import Callable, Iterator
@@ -109,6 +108,8 @@ def in_container() -> bool:
 
 def machine_names() -> frozenset[str]:
     """Return the names of this machine, complete and without its domain, in lower case."""
+    import platform  # only where the settings of a broker may name this machine
+
     name = platform.node().lower()
     return frozenset((name, name.partition(".")[0]))
 

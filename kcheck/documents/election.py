@@ -189,4 +189,4 @@ def _transactions_row(cut: CutTransactions | None) -> Row | None:
 
 def repair_row(repair: FirstRepair) -> Row:
     """Return the row of a repair."""
-    return repair._asdict()
+    return {name: value for name, value in repair._asdict().items() if name != "unmarks"}

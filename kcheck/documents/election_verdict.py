@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out, saved_by
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.phases import Course, Phase
-from kcheck.core.election.plans import BrokerGap, PartitionElection
+from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.table import OTHER_RECORDS, WRONG_METADATA, why_not_started
@@ -121,9 +121,8 @@ def _starts(
     first, more = order.brokers[0], [*_more_phases(course)]
     then = f" Then {', then '.join(more)}." if more else ""
     if order.together:
-        nodes, is_one = broker_names(order.together), len(order.together) == 1
-        why = "no other node is a controller" if is_one else "they are controllers, and no leader is elected with fewer"
-        yield f"Start {nodes} {'first' if is_one else 'together'}: {why}.{then}"
+        nodes, are = broker_names(order.together), "together: they are controllers, and no leader is elected with fewer"
+        yield f"Start {nodes} {are if len(order.together) > 1 else 'first: it is the controller'}.{then}"
         return
     yield f"Start broker {first} first{_why_first(partitions, starts.get(first))}.{then}"
     if more and is_all and _is_any_order(partitions, course):
@@ -185,7 +184,7 @@ def _why_first(partitions: Sequence[PartitionElection], first: BrokerStart | Non
     by_seat: dict[Seat, list[PartitionElection]] = {}
     for row in partitions if first is not None else ():
         candidate = None if first is None else row.leaders.get(first.broker_id)
-        if candidate is not None and candidate.seat in _SEATS:
+        if candidate is not None and candidate.state is not CopyState.MISSING and candidate.seat in _SEATS:
             by_seat.setdefault(candidate.seat, []).append(row)
     only = [row for rows in by_seat.values() for row in rows if len(row.leaders) == 1]
     alone = [row for row in only if row.registration is not None and len(row.registration.replicas) == 1]

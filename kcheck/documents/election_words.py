@@ -20,6 +20,7 @@ from kcheck.model.names import TopicPartition
 from kcheck.model.premises import SAME_HISTORY, JudgedPremise
 from kcheck.model.release import Release
 from kcheck.words import (
+    LISTED_MAX,
     agree,
     broker_names,
     counted,
@@ -203,11 +204,12 @@ def decision_words(
     nothing: str,
     is_counted: bool = True,
     is_planned: bool = True,
+    unmarked: str | None = None,
 ) -> Iterator[Sentence]:
     """Yield the loss of starting everything now, the loss of the plan, the `uncounted` losses, and the proof.
 
     Without metadata it is the loss of the best leaders. If a run does not show the losses, `is_counted` is false.
-    `is_planned` is false if there is no plan yet.
+    `is_planned` is false if there is no plan yet. `unmarked` is the sentence about failed starts.
     """
     unled, is_known = sum(row.best is None for row in partitions), start_all.offline_partitions is not None
     if not is_counted:
@@ -219,6 +221,7 @@ def decision_words(
         now = [row for row in partitions if None in row.race]
         then = [row for row in partitions if row.planned is None]
         yield Sentence(f"Starting everything now: {_outcome(start_all, nothing, now)}.", _loses(start_all))
+        yield from (Sentence(text) for text in (unmarked,) if text is not None)
         if is_planned:
             yield Sentence(f"This plan: {_outcome(plan, nothing, then)}.", _loses(plan))
     else:
@@ -235,6 +238,20 @@ def decision_words(
         and plan.lost != best.lost
     ):
         yield Sentence(f"No plan can do better than this: {_outcome(best, nothing)}.")
+
+
+def unmarked_words(brokers: Sequence[int], *, leaves_isr: bool) -> str | None:
+    """Return the sentence about failed starts that remove .kafka_cleanshutdown; None without any.
+
+    `leaves_isr` is true if the controllers then take these brokers out of ISR and ELR.
+    """
+    if not brokers:
+        return None
+    starts, their = agree(len(brokers), "start", "starts"), agree(len(brokers), "its", "their")
+    removes = agree(len(brokers), "removes", "remove")
+    places = f", and {their} places in ISR and ELR are lost" if leaves_isr else ""
+    names = broker_names(brokers, LISTED_MAX)
+    return f"The failed {starts} of {names} {removes} .kafka_cleanshutdown. Then log recovery runs{places}."
 
 
 def _loses(scenario: Scenario) -> bool:

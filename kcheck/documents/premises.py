@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable, Iterator
 from kcheck.core.premises.addresses import OF_KRAFT, OF_ZOOKEEPER
 from kcheck.core.premises.age import AGES, DISK_NOT_OLDER
 from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
+from kcheck.core.premises.last_logs import LOST_LOGS, NONE_REMOVED
 from kcheck.core.premises.metadata import LOGS_KEPT, METADATA_READ
 from kcheck.core.premises.migration import REGISTERED, ZOOKEEPER_ELECTS
 from kcheck.core.premises.mounts import DISKS_MOUNTED, SAME_DISKS
-from kcheck.core.premises.presence import LAST_LOGS_THERE, SETTINGS_LIST_THEM
+from kcheck.core.premises.presence import SETTINGS_LIST_THEM
 from kcheck.core.premises.providers import VALUES_KNOWN
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK, REMOVED
 from kcheck.core.premises.zookeeper_sessions import SESSION_SECURED
@@ -81,9 +82,17 @@ def with_disk_elsewhere(premises: Iterable[JudgedPremise], without: Collection[i
     The lost log dirs of the brokers `without` had these logs.
     """
     premises = tuple(premises)
-    rows = (row for row in premises if row.id == LAST_LOGS_THERE and row.status is PremiseStatus.REFUTED)
+    rows = (row for row in premises if row.id in LOST_LOGS and row.status is PremiseStatus.REFUTED)
     lacking = {row.broker_id for row in rows if row.broker_id is not None and row.broker_id not in without}
     return with_old_disk(premises) | lacking
+
+
+def with_removed_logs(premises: Iterable[JudgedPremise]) -> frozenset[int]:
+    """Return the brokers whose missing logs were all removed from log dirs that are here. No other disk has them."""
+    premises = tuple(row for row in premises if row.status is PremiseStatus.REFUTED)
+    others = with_disk_elsewhere(row for row in premises if row.id != NONE_REMOVED)
+    rows = (row for row in premises if row.id == NONE_REMOVED)
+    return frozenset(row.broker_id for row in rows if row.broker_id is not None) - others
 
 
 def without_proof(brokers: Iterable[int], premises: Iterable[JudgedPremise]) -> frozenset[int]:

@@ -7,11 +7,12 @@ from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.age import AGES
 from kcheck.core.premises.identity import NODE_ID
-from kcheck.core.premises.presence import LAST_LOGS_THERE, lacks_log_dirs
+from kcheck.core.premises.last_logs import LOST_LOGS
+from kcheck.core.premises.presence import lacks_log_dirs
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
-from kcheck.documents.premises import names_broker, removes, with_disk_elsewhere, with_old_disk
+from kcheck.documents.premises import names_broker, removes, with_disk_elsewhere, with_old_disk, with_removed_logs
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.words import agree, broker_names, capital, some_of
 
@@ -54,9 +55,9 @@ def uncounted_words(
     gaps, without, premises = tuple(gaps), tuple(without), tuple(premises)
     named = {gap.broker_id for gap in gaps} | {row.broker_id for row in without}
     yield from premise_words(
-        (row for row in premises if row.id != LAST_LOGS_THERE or row.broker_id not in named), partitions, without_newest
+        (row for row in premises if row.id not in LOST_LOGS or row.broker_id not in named), partitions, without_newest
     )
-    led_last = {row.broker_id for row in premises if row.id == LAST_LOGS_THERE}
+    led_last = {row.broker_id for row in premises if row.id in LOST_LOGS}
     yield from in_sync_words(row for row in partitions if not led_last.issuperset(row.lost_in_sync))
     for gap in gaps:
         if gap.fails:
@@ -142,7 +143,13 @@ def sought_words(
     With `incomplete_ok` brokers that are not named do not count. The brokers `without` gave up a log dir.
     """
     elsewhere = with_disk_elsewhere(premises, without) - {*without_newest}
-    words = {number: f"Find the newest disk of broker {number}" for number in sorted(elsewhere)}
+    removed = with_removed_logs(premises)
+    words = {
+        number: f"Put back the directories that were removed on broker {number}"
+        if number in removed
+        else f"Find the newest disk of broker {number}"
+        for number in sorted(elsewhere)
+    }
     for gap in gaps:
         number = gap.broker_id
         if gap.is_given_up or not any(at_risk(number, partitions)) or (gap.why is None and incomplete_ok):
@@ -173,7 +180,7 @@ def _first(
     if lacks_log_dirs(premise):
         yield f"First name {premise.provide}: {premise.sentence}."
         return
-    is_lost = premise.id == LAST_LOGS_THERE and number in without_newest
+    is_lost = premise.id in LOST_LOGS and number in without_newest
     yield f"{'Lost' if is_lost else 'Not counted'}: {whose}{premise.sentence}."
     if premise.status is PremiseStatus.REFUTED and not is_lost:
         yield f"First: {BY_ID[premise.id].remedy}"

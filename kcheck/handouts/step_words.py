@@ -152,7 +152,7 @@ def _bring(step: RecoveryStep, plan: PlanContext) -> StepText:
         f"{plan.sought.get(number, f'Find the newest disk of broker {number}')}. Then ask kcheck recover again",
         f"broker {number} is stopped",
         (),
-        "that is done, or the disk is lost for good",
+        "that is done, or these records are lost for good",
         "nothing",
     )
 
@@ -294,17 +294,16 @@ def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
     recovery = plan.recovery
     brokers = broker_names(step.brokers)
     here = "" if all(row.registration is not None for row in recovery.partitions) else " that is on these disks"
-    fewer = " together, because with fewer controllers none starts"
-    first = agree(len(step.brokers), " first, because no other node is a controller", fewer)
-    is_first = step.brokers == recovery.together
+    is_group = len(step.brokers) > 1 and step.brokers == recovery.together
+    together = " together, because with fewer controllers none starts" if is_group else ""
     started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
     commands = (
         f"bin/kafka-server-start.sh -daemon {shell_word(plan.settings.get(number, 'config/server.properties'))}"
         for number in step.brokers
     )
     return StepText(
-        f"Start {brokers}{' again' if step.is_again else first if is_first else ''}",
-        f"{_controllers(plan, is_first=is_first)}{_producers(recovery)}",
+        f"Start {brokers}{' again' if step.is_again else together}",
+        f"{_controllers(step, plan)}{_producers(recovery)}",
         tuple(commands),
         f'server.log of {brokers} has "started (kafka.server.{started})", and this prints the same twice, 30 seconds'
         f" apart",
@@ -321,10 +320,10 @@ def _producers(recovery: Recovery) -> str:
     return "; no client connects before the last step" if any(phase.stops for phase in recovery.phases) else ""
 
 
-def _controllers(plan: PlanContext, *, is_first: bool) -> str:
+def _controllers(step: RecoveryStep, plan: PlanContext) -> str:
     """Return the condition before a broker starts, as the controllers first treat it as running."""
     recovery = plan.recovery
-    if is_first:
+    if step.brokers == recovery.together:
         return "no other node of the cluster runs"
     if recovery.fenced or recovery.together:
         return "the controllers run"

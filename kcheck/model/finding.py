@@ -55,14 +55,7 @@ class Location(NamedTuple):
 
     def of_file(self, name: str) -> "Location":
         """Return the location of a file in this directory."""
-        return Location(
-            broker_id=self.broker_id,
-            log_dir=self.log_dir,
-            dir=self.dir,
-            file=name,
-            topic=self.topic,
-            partition=self.partition,
-        )
+        return Location(self.broker_id, self.log_dir, self.dir, name, None, None, self.topic, self.partition)
 
 
 class Claimed(StrEnum):

@@ -17,6 +17,7 @@ from kcheck.core.election.scenarios import Scenario, scenarios
 from kcheck.core.premises.batches import APPENDED, LOOKUPS
 from kcheck.core.start.predictions import LogCut, LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import NOT_LOADED, Outcome
+from kcheck.core.start.verdicts import unmarked_by
 from kcheck.disk.paths import absolute, join
 from kcheck.disk.planned import PlannedTree
 from kcheck.disk.tree import Tree
@@ -286,7 +287,9 @@ def _repair_of(
     discards = some_of([f"{in_words(row.plan_loses)} of {row.dir}" for row in planned.losses if row.plan_loses])
     copies = dict.fromkeys(row.reason for row in planned.chosen if row.finding == _TWICE)
     why = "; ".join((_why(broker, now), *copies))
-    repair = FirstRepair(broker.number, arguments, len(operations), size, why, discards if accepts and losing else None)
+    given_up = discards if accepts and losing else None
+    unmarks = bool(unmarked_by(broker.starts))
+    repair = FirstRepair(broker.number, arguments, len(operations), size, why, given_up, unmarks)
     return _as_planned(broker, planned.plan, repair)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
+from kcheck.core.election.election import keeps_eligible_leader_replicas
 from kcheck.core.election.misplaced import other_logs
 from kcheck.core.election.plans import PartitionElection, is_at_stake
 from kcheck.core.election.recovery_plan import Recovery
@@ -13,10 +14,11 @@ from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText, s
 from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.presence import lacks_log_dirs
 from kcheck.core.start.predictions import PartitionPrediction
+from kcheck.core.start.verdicts import unmarked_by
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
-from kcheck.documents.election_words import Sentence, decision_words, discarded_words, rescue_words
+from kcheck.documents.election_words import Sentence, decision_words, discarded_words, rescue_words, unmarked_words
 from kcheck.documents.next_commands import FOLDER
 from kcheck.documents.premises import premise_rows, unseen_words, with_old_disk
 from kcheck.documents.recovery import step_rows
@@ -253,9 +255,14 @@ class ClusterRecovery(Answer):
             *map(other_log_words, other_logs(election.of_cluster)),
             *(exchanged_words(election.refuted) if self.mistaken else ()),
         )
+        unmarked = {row.broker_id for row in election.repairs if row.unmarks}
+        unmarked.update(unmarked_by(election.predicted.values()))
+        image, release = election.image, election.release
+        leaves_isr = election.kraft and image is not None and keeps_eligible_leader_replicas(image, release)
         words = decision_words(
             start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,
             is_planned=not self.is_open,
+            unmarked=unmarked_words(sorted(unmarked), leaves_isr=leaves_isr),
         )  # fmt: skip
         return (*map(Sentence, self.first.log_dirs), *words)
 

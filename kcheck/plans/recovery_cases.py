@@ -8,7 +8,7 @@ from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
-from kcheck.documents.premises import with_disk_elsewhere
+from kcheck.documents.premises import with_disk_elsewhere, with_removed_logs
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -17,6 +17,8 @@ from kcheck.plans.plan_context import by_broker
 from kcheck.replicas.elect import ClusterElection
 from kcheck.views.targets import has_no_disk
 from kcheck.words import LISTED_MAX, agree, broker_names, listed
+
+_IS = ("is", "are")
 
 
 class Case(NamedTuple):
@@ -76,9 +78,14 @@ def if_newest_lost(answer: ClusterElection) -> Case | None:
     if not old or answer.rescue is not None:
         return None
     lost = replace(answer.question, without_newest=(*answer.question.without_newest, *old))
-    disks, hosts = (agree(len(old), *words) for words in (("disk", "disks"), ("its host", "their hosts")))
-    words = f"the newest {disks} of {broker_names(old, LISTED_MAX)} {agree(len(old), 'is', 'are')} lost"
-    return Case(words, f"the disks of {hosts}", replace(answer, question=lost))
+    removed = with_removed_logs(answer.uncounted)
+    disks, own = [row for row in old if row not in removed], [row for row in old if row in removed]
+    noun, host, verb = (agree(len(disks), *words) for words in (("disk", "disks"), ("its host", "their hosts"), _IS))
+    words = [f"the newest {noun} of {broker_names(disks, LISTED_MAX)} {verb} lost"] if disks else []
+    words += [f"no backup has the directories that were removed on {broker_names(own, LISTED_MAX)}"] if own else []
+    places = [f"the disks of {host}"] if disks else []
+    places += ["the backups"] if own else []
+    return Case(" and ".join(words), " and ".join(places), replace(answer, question=lost))
 
 
 def lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import LOADS_ALONE, NEXT_STARTS, Mode, Outcome
 from kcheck.core.start.unserved import Unserved
-from kcheck.core.start.verdicts import shutdown_after_abort
+from kcheck.core.start.verdicts import removes_marker
 from kcheck.disk.paths import join
 from kcheck.documents.premises import loses, notes, open_words
 from kcheck.documents.unserved import unserved_words
@@ -104,7 +104,7 @@ def _log_dir(start: LogDirPrediction, page: Page) -> None:
         page.wrapped(f"Uncertain: {start.uncertain}.", indent="  ", hanging="    ", style="yellow")
     if start.outcome is Outcome.OFFLINE:
         page.wrapped("The broker halts if it has no other log dir.", indent="  ")
-    if start.clean and shutdown_after_abort(start) == "unclean":
+    if removes_marker(start):
         page.wrapped("The failed start removes .kafka_cleanshutdown, so the next start runs log recovery.", indent="  ")
     if start.outcome is Outcome.ABORT:  # Nothing becomes of the partitions of a broker that does not start.
         for partition in (partition for partition in partitions if partition.outcome is Outcome.ABORT):

@@ -55,7 +55,10 @@ def recovery(report: Report, page: Page) -> None:
         page.line()
         page.wrapped("Once every broker here can start, ask again:")
         page.line(f"  {answer.again}")
-    for case, recovery in zip(answer.cases, answer.case_plans, strict=True):
+    shown = answer.election.rescue is None and not answer.first.brokers
+    if shown and not answer.waits_for_disks:
+        _costs(answer, page)
+    for number, (case, recovery) in enumerate(zip(answer.cases, answer.case_plans, strict=True)):
         page.line()
         page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
         _sentences(recovery, page)
@@ -64,12 +67,10 @@ def recovery(report: Report, page: Page) -> None:
             page.line()
             page.wrapped("Follow these steps with:")
             page.line(f"  {recovery.next_command}")
-    if answer.election.rescue is None and not answer.first.brokers:
-        if answer.wanted != EVERY_PARTITION:
-            page.line()
-            page.wrapped("The steps are for every partition. The lists have only the wanted ones.")
-        _lost(answer, page)
-        _at_stake(answer, page)
+        if shown and answer.waits_for_disks and number == 0:
+            _costs(recovery, page)
+        elif shown:
+            _lost(recovery, page)
     words = [*dict.fromkeys((*map(_not_known, answer.not_known), *_warnings(answer)))]
     if words:
         page.line()
@@ -78,6 +79,15 @@ def recovery(report: Report, page: Page) -> None:
     if answer.written:
         page.line()
         page.wrapped(f"Written: {', '.join(map(cell, answer.written))}.", hanging="  ")
+
+
+def _costs(answer: ClusterRecovery, page: Page) -> None:
+    """Write the losses of a plan, partition by partition."""
+    if answer.wanted != EVERY_PARTITION:
+        page.line()
+        page.wrapped("The steps are for every partition. The lists have only the wanted ones.")
+    _lost(answer, page)
+    _at_stake(answer, page)
 
 
 def _sentences(answer: ClusterRecovery, page: Page) -> None:

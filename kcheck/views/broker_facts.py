@@ -22,11 +22,20 @@ from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import absolute, is_absolute, join, split
 from kcheck.disk.rights import map_count_max
 from kcheck.disk.tree import real_path, tree_of
+from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.java import java_int
-from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, OFFSET_CHECKPOINTS
+from kcheck.model.names import (
+    CLEAN_SHUTDOWN,
+    META_PROPERTIES,
+    OFFSET_CHECKPOINTS,
+    RECOVERY_POINT,
+    REPLICATION_OFFSET,
+    TopicPartition,
+)
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
+from kcheck.model.views import LogDir
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.host_facts import is_its_host, stopped_at, stores_of, with_rights, with_volumes, written_at
 from kcheck.views.log_dir import LogDirs
@@ -52,8 +61,7 @@ def broker_facts(
     clusters: tuple[PremiseEvidence, ...], lost_copies: tuple[LostCopy, ...] = (), written: Mapping[str, int] | None,
     logs: tuple[LogFacts, ...] = (), keyless_logs: tuple[KeylessLog, ...] | None = None, sees_host: bool = True,
     without: frozenset[str] = frozenset(), added: frozenset[str] = frozenset(),
-    planned: Mapping[int, Mapping[str, str]] = {}, mode: Mode | None = None,
-    defined: frozenset[str] = frozenset(),
+    planned: Mapping[int, Mapping[str, str]] = {}, mode: Mode | None = None, defined: frozenset[str] = frozenset(),
 ) -> BrokerFacts:  # fmt: skip
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
@@ -404,11 +412,26 @@ def _log_dir(
         identity=None if names_nothing(entries) else entries,
         directories=tuple(directory for _, directory in log_dir.directories),
         has_files=bool(log_dir.view.files),
+        left=_left(log_dir),
         was_used=not {CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS}.isdisjoint(log_dir.view.files),
         clean=log_dir.view.clean_shutdown,
         shutdown_epoch=log_dir.view.shutdown_epoch,
     )
     return facts, tuple(name for name, _ in log_dir.directories)
+
+
+def _left(log_dir: LogDir) -> frozenset[TopicPartition]:
+    """Return the partitions that a checkpoint lists, and that have no directory in the log dir."""
+    here = {(directory.topic, directory.partition) for _, directory in log_dir.directories}
+    files = (log_dir.view.files.get(name) for name in (REPLICATION_OFFSET, RECOVERY_POINT))
+    values = (None if file is None else file.parsed.value for file in files)
+    rows = (
+        row
+        for value in values
+        if isinstance(value, OffsetCheckpoint)
+        for row in zip(value.topics, value.partitions, strict=True)
+    )
+    return frozenset(TopicPartition(*row) for row in rows if row not in here)
 
 
 def _mode(

@@ -112,7 +112,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"{START_1} --metadata zookeeper", 1, f"loss P825 {NO_STATE}"),
         row("predict broker-2/server.properties --metadata zookeeper", 1, NO_STATE),
         row("check 1=broker-1 2=broker-2 --metadata zookeeper", 1, f"error KC315 {NO_STATE}"),
-        row("elect 1=broker-1 2=broker-2 --metadata zookeeper", 0, "start all brokers at most 30", "broker 2 lead 30"),
+        row("elect 1=broker-1 2=broker-2 --metadata zookeeper", 0, "start all brokers at most 30", "lead first 30"),
         row("recover 1=broker-1 2=broker-2 --metadata zookeeper", 1, "This plan: nothing is lost.", "1. Start"),
     ),
     # Topic t was deleted and created again while broker 2 of 2.8.2 was down, without topic ids. Broker 2 was back with

@@ -22,6 +22,7 @@ SPEAKING = {
             "followers",
             "identity",
             "joining",
+            "last_logs",
             "limits",
             "listeners",
             "log_ranges",

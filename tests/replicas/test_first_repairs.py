@@ -270,7 +270,7 @@ def test_another_replica_proves_what_may_move_aside(tmp_path: Path, monkeypatch:
     (repair,) = answer.election.repairs
     others = ("--against", "2=broker-2", "--against", "3=broker-3")
     assert repair.arguments == ("1=broker-1", *others, "--partition", "plain-0")
-    assert (repair.discards, answer.sentences[1]) == (None, "This plan: nothing is lost.")
+    assert (repair.discards, answer.sentences[2]) == (None, "This plan: nothing is lost.")
     assert command(*shlex.split(answer.texts[0].commands[0])[1:]).code == 0
     assert Path("broker-1.json").exists()
 
@@ -290,3 +290,28 @@ def test_a_repair_that_discards_less_than_the_start(tmp_path: Path, monkeypatch:
         answer.sentences
     )
     assert not answer.start_of_all.is_safe
+
+
+def test_a_combined_node_is_repaired_before_it_starts(tmp_path: Path) -> None:
+    """It is the only controller. A step 0 would start it, and the failed start removes .kafka_cleanshutdown."""
+    shutil.copytree(FIXTURES / "brokers" / "4.3.1" / "coordinators" / "broker-1", tmp_path / "broker-1")
+    (tmp_path / "broker-1" / "data1" / "orders-2.bak").mkdir()
+    answer = kcheck.recover(f"1={tmp_path}/broker-1")
+    assert answer.nodes_first is None
+    assert [(row.title.partition(":")[0], row.needs) for row in answer.texts] == [
+        ("Broker 1 cannot start until it is repaired", "broker 1 is stopped"),
+        ("Start broker 1", "no other node of the cluster runs"),
+    ]
+    assert "Start broker 1 first: it is the controller." in answer.election.verdict
+
+
+def test_failed_starts_are_part_of_starting_everything(moved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the file that the failed starts of brokers 1 and 2 remove, controllers of 4.3.1 take them out."""
+    monkeypatch.chdir(moved)
+    answer = kcheck.recover(*BROKERS, metadata=["controller"])
+    at = answer.sentences.index("Starting everything now: 3 partitions get no leader.")
+    assert answer.sentences[at + 1] == (
+        "The failed starts of brokers 1 and 2 remove .kafka_cleanshutdown. Then log recovery runs, and their places in"
+        " ISR and ELR are lost."
+    )
+    assert answer.start_of_all.sentences == answer.sentences

@@ -76,6 +76,26 @@ def test_every_answer_names_the_log(incident: Path) -> None:
             assert ended.code == 1
 
 
+def test_directories_that_somebody_removed(tmp_path: Path) -> None:
+    """Checkpoints of broker 3 list them, and the metadata names these log dirs. So no disk is to be found."""
+    with tarfile.open(FIXTURES / "incidents" / "plans" / "empty-disk-repaired.tar.xz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    with contextlib.chdir(tmp_path):
+        ended = kcheck("recover", ".", columns=300)
+        said = kcheck("elect", ".", columns=300)
+    text, title = " ".join(ended.out.split()), "Lost by this plan"
+    assert "broker 3: the directories of orders-0, orders-2, state-0 and 3 more were removed from" in text
+    assert "1. Put back the directories that were removed on broker 3. Then ask kcheck recover again." in text
+    assert "newest disk" not in text
+    assert "Go on" not in text
+    before, first, second = ended.out.split("\nIf ")
+    assert first.startswith("no backup has the directories that were removed on broker 3 (see the backups):")
+    assert [0, 1, 1] == [part.count(title) for part in (before, first, second)]
+    assert "payments-1 loses offsets 0-59 in steps 3 and 4." in second.partition(title)[2]
+    assert "only replica" not in said.out
+    assert "Start broker 2 first: it is the last known leader of clicks-2." in " ".join(said.out.split())
+
+
 def test_a_scan_names_the_log(incident: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The tables of a run have the premise, and the elections of the run count by it."""
     run = tmp_path_factory.mktemp("runs") / "run"

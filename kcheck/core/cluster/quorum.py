@@ -122,7 +122,7 @@ def started_together(standing: Quorum, order: Sequence[int]) -> tuple[int, ...]:
     """
     voters = [number for number in order if number in standing.voters]
     majority = len(standing.voters) // 2 + 1
-    if len(voters) < majority or len(order) == 1:
+    if len(voters) < majority:
         return ()
     ages = {row.copy.node_id: _age(row.copy) for row in sorted(standing.copies, key=lambda row: _age(row.copy))}
     newest = max(voters, key=lambda number: ages.get(number, _NO_COPY))

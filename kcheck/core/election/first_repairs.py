@@ -22,6 +22,8 @@ class FirstRepair(NamedTuple):
     """The next start of the broker without it, as a clause."""
     discards: str | None = None
     """The records that it discards, and that the broker would discard too when it starts; None without any."""
+    unmarks: bool = False
+    """True if the broker's start before the repair fails and removes .kafka_cleanshutdown."""
 
 
 def unrepaired(now: Sequence[PartitionElection], then: Sequence[PartitionElection]) -> Iterator[PartitionElection]:

@@ -16,6 +16,7 @@
 - `held`: Which partitions of a broker have a directory?
 - `presence`: Are all log dirs and a copy of the metadata there?
 - `mounts`: Is a log dir without partitions a mount point or a new disk?
+- `last_logs`: Are the logs that the broker led last here?
 - `log_ranges`: Does a log have its beginning, its middle and its end?
 - `followers`: Does a leader lack what its followers have?
 - `names`: Does a directory have the name of another partition?

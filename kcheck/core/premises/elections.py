@@ -16,7 +16,7 @@ from kcheck.model.cluster import UNCLEAN, UncleanElection
 from kcheck.model.entries import Epoch
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import offset_range, partition_name, some_of
+from kcheck.words import LISTED_MAX, broker_names, counted, offset_range, partition_name, some_of
 
 FOLLOWED = "P602"
 """The premise that the broker has followed each leader that was elected uncleanly."""
@@ -105,6 +105,28 @@ def has_states(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         yield proven(premise, facts, evidence)
 
 
+def are_followed(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for former members of the ISR that have not followed an unclean election, where this broker has."""
+    image = facts.image
+    waiting: dict[str, set[int]] = {}
+    for topic, number, partition in () if image is None or not image.unclean else image.partitions():
+        election = image and image.unclean_election(topic, number)
+        if election and facts.broker_id in {*partition.replicas} - {*election.before, *election.others}:
+            waiting[partition_name(topic.name, number)] = {*election.before} & {*partition.replicas}
+    names = [name for name, brokers in waiting.items() if brokers]
+    evidence = PremiseEvidence(facts.image_path or "", f"{counted(len(names), 'unclean election')} not followed")
+    if names:
+        behind = set().union(*waiting.values())
+        who = broker_names(sorted(behind), LISTED_MAX)
+        sentence = (
+            f"{who} did not follow an unclean election of {some_of(names)}. If {facts.name} leads there, the records"
+            f" that {facts.name} lacks are deleted; whether there are any is not known"
+        )
+        yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
+    elif waiting:
+        yield proven(premise, facts, evidence)
+
+
 def _elections(facts: BrokerFacts) -> Iterator[tuple[LogFacts, Epoch, UncleanElection]]:
     """Yield the logs of partitions with an unclean election, with their newest epoch and that election."""
     image, newest = facts.image, {log.partition: (log, log.epoch) for log in facts.logs if log.epoch is not None}
@@ -147,5 +169,14 @@ TABLE = (
         "Save its records first (kcheck recover --output-dir DIR). Then start it with --allow P602.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9; ReplicaFetcherThread",
         has_followed, ends_start=False, rules=("KC254",), is_counted=True,
+    ),
+    Premise(
+        "P850", PremiseKind.ELECTIONS, "No replica that was in sync still has to follow an unclean election.",
+        "Each replica that was in sync before the last unclean election has been in sync since.",
+        "Nothing. Not seen: one has not been, and this broker won or has followed that election.",
+        "If the broker leads, the former replicas in sync delete the records that this leader lacks.",
+        "Look for the leader that keeps most records, by kcheck recover with the log dirs of all brokers.",
+        "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9; ReplicaFetcherThread",
+        are_followed, ends_start=False,
     ),
 )  # fmt: skip

@@ -220,6 +220,8 @@ class LogDirFacts(NamedTuple):
     """True if a meta.properties, a checkpoint or a marker is there."""
     was_used: bool = False
     """True if a checkpoint or a marker is there, as a broker ran with this log dir."""
+    left: frozenset[TopicPartition] = frozenset()
+    """The partitions that a checkpoint lists, and that have no directory here."""
     clean: bool = False
     """True if its last shutdown was clean."""
     shutdown_epoch: int | None = None

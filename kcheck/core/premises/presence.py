@@ -11,9 +11,9 @@ from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.mounts import new_disks
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.startup import Mode
-from kcheck.core.start.strays import is_not_here, registers_cleanly
+from kcheck.core.start.strays import registers_cleanly
 from kcheck.model.cluster import STATIC
-from kcheck.model.names import CLUSTER_METADATA, LIVE, META_PROPERTIES, DirectoryState, TopicPartition
+from kcheck.model.names import CLUSTER_METADATA, LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
 from kcheck.words import agree, capital, counted, partition_name, shell_word, some_of
 
@@ -26,8 +26,6 @@ TOPICS_THERE = "P309"
 """The premise that ZooKeeper has the topics of the log dirs."""
 LOG_DIRS_NAMED = "P311"
 """The premise that the settings name every log dir with partitions."""
-LAST_LOGS_THERE = "P861"
-"""The premise that every log that the broker led last is here."""
 
 
 def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -42,7 +40,7 @@ def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         sentence = f"log dir {path} is missing{_partitions_there(facts)}{leads}"
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
     unformatted = [*_unformatted(facts)]
-    refused = [*_refused(facts)]
+    refused = [*refused_log_dirs(facts)]
     for path in refused:
         other = next(log_dir.path for log_dir in facts.log_dirs if log_dir.identity is not None)
         sentence = f"{path} has no readable {META_PROPERTIES}; readable in {other}"
@@ -78,7 +76,7 @@ def _unformatted(facts: BrokerFacts) -> Iterator[str]:
             yield log_dir.path
 
 
-def _refused(facts: BrokerFacts) -> Iterator[str]:
+def refused_log_dirs(facts: BrokerFacts) -> Iterator[str]:
     """Yield the log dirs that a KRaft broker refuses, because only others have a meta.properties."""
     if facts.mode is Mode.KRAFT and any(log_dir.identity is not None for log_dir in facts.log_dirs):
         yield from _unformatted(facts)
@@ -196,7 +194,7 @@ def _placed_in(log_dir: LogDirFacts, facts: BrokerFacts) -> list[TopicPartition]
     """Return the partitions that the broker alone can lead, and that belong to a log dir outside of log.dirs."""
     number = None if log_dir.is_named or not log_dir.is_there else log_dir.directory_id
     placed = (row for row in assigned_to(facts) if number is not None and directory_id(row, facts) == number)
-    return [row for row in placed if _has_newest(row, facts)]
+    return [row for row in placed if has_newest(row, facts)]
 
 
 def _only_in(log_dir: LogDirFacts, facts: BrokerFacts) -> set[TopicPartition]:
@@ -243,51 +241,11 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
 
 
-def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for the logs that the broker led last. Only they have records that no follower had fetched.
-
-    A log is on no disk here if no log dir has a directory of the partition. Another disk may have a log if the
-    metadata names a log dir that is not here. Missing log dirs (P301) come first. P302 counts the losses of only
-    replicas. P367 names a log that is here under another name.
-    """
-    if facts.image is None or facts.broker_id is None:
-        return
-    if any(not log_dir.is_there for log_dir in facts.log_dirs) or any(_refused(facts)):
-        return
-    kept = of_states(facts.log_dirs, {*DirectoryState} - {DirectoryState.FUTURE})
-    led = [partition for partition in assigned_to(facts) if _has_newest(partition, facts)]
-    renamed = {name for log in facts.logs if log.other_name is not None for name in log.other_name.holds}
-    absent = [row for row in led if row not in kept and row not in renamed and not is_alone(row, facts)]
-    moved = [partition for partition in led if partition in kept and _is_elsewhere(partition, facts)]
-    evidence = PremiseEvidence(facts.image_path or "", f"{facts.name} led {counted(len(led), 'partition')} last")
-    if absent:
-        sentence = f"no log dir here has the log of {_named(absent)}, which {facts.name} led last"
-        if not facts.is_complete:
-            yield not_seen(premise, facts, sentence, f"the other log dirs of {facts.name}", evidence)
-        elif facts.copies and not facts.has_metadata_of_others:
-            yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir", evidence)
-        else:
-            yield refuted(premise, facts, sentence, evidence)
-    if moved:
-        sentence = (
-            f"{facts.name} led {_named(moved)} last in a log dir that is not here. Another log dir has a directory, but"
-            " perhaps not the same log"
-        )
-        yield not_seen(premise, facts, sentence, f"that log dir of {facts.name}", evidence)
-    if not absent and not moved:
-        yield proven(premise, facts, evidence)
-
-
-def _has_newest(partition: TopicPartition, facts: BrokerFacts) -> bool:
+def has_newest(partition: TopicPartition, facts: BrokerFacts) -> bool:
     """Return whether the broker led a partition last, or alone can be elected cleanly."""
     assert facts.image is not None
     known = facts.image.topics[partition.topic].partitions[partition.partition]
     return facts.broker_id in {known.leader, known.last_leader} or eligible(seats_of(known)) == (facts.broker_id,)
-
-
-def _is_elsewhere(partition: TopicPartition, facts: BrokerFacts) -> bool:
-    """Return whether no log dir here has the id that the metadata names for the broker's replica (3.7 and later)."""
-    return is_not_here(directory_id(partition, facts), facts.directory_ids)
 
 
 def _was_never_in_sync(partition: TopicPartition, facts: BrokerFacts) -> bool:
@@ -440,15 +398,5 @@ TABLE = (
         "Correct log.dirs, in a copy of the settings too, and name that server.properties.",
         "LogManager.createAndValidateLogDirs 0.8 to 4.3.1; KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1",
         settings_list_them, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
-    ),
-    Premise(
-        LAST_LOGS_THERE, PremiseKind.PRESENCE, "Each log that the broker led last is here.",
-        "Each partition that the broker led last has a directory in the log dir of the metadata.",
-        "No log dir here has a directory of a partition that the broker led last. Not seen with only some of its log"
-        " dirs, or without the log dir of the metadata.",
-        "Records that no follower had fetched are on no disk here.",
-        "Mount the disk that has the log, and ask again. If that disk is lost, these records are lost too. Go on.",
-        "PartitionRegistration.directories 3.7 to 4.3.1; Partition.makeLeader, ReplicaFetcherThread 0.8.2 to 4.3.1",
-        last_logs_there, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from kcheck.core.premises import (
     followers,
     identity,
     joining,
+    last_logs,
     log_ranges,
     metadata,
     migration,
@@ -42,7 +43,7 @@ _ALL = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *followers.TABLE, *batches.TABLE,
     *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
     *remote.TABLE, *joining.TABLE, *short_leaders.TABLE, *migration.TABLE, *addresses.TABLE, *zookeeper_sessions.TABLE,
-    *providers.TABLE, *names.TABLE, *clones.TABLE, *rivals.TABLE, *mounts.TABLE,
+    *providers.TABLE, *names.TABLE, *clones.TABLE, *rivals.TABLE, *mounts.TABLE, *last_logs.TABLE,
 )  # fmt: skip
 PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""

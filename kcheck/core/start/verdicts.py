@@ -67,6 +67,16 @@ def worst_first(partitions: Iterable[PartitionPrediction]) -> list[PartitionPred
     return sorted(bad, key=badness)
 
 
+def unmarked_by(starts: Iterable[LogDirPrediction]) -> tuple[int, ...]:
+    """Return the brokers whose failed starts remove .kafka_cleanshutdown."""
+    return tuple(sorted({row.broker_id for row in starts if removes_marker(row) and row.broker_id is not None}))
+
+
+def removes_marker(start: LogDirPrediction) -> bool:
+    """Return whether the broker loads logs, fails, and so removes .kafka_cleanshutdown."""
+    return start.clean and bool(start.partitions) and shutdown_after_abort(start) == "unclean"
+
+
 def shutdown_after_abort(start: LogDirPrediction) -> str | None:
     """Return the shutdown found after an aborted start, `clean` or `unclean`; None without an abort."""
     if start.outcome is not Outcome.ABORT:

@@ -479,7 +479,8 @@ def _concluded(
         lacking=tuple(chosen.lacking),
         lacking_count=chosen.lacking_count,
         is_safe=not (rescue or apart or empty or uncounted or failing or cluster.mendable or unreached)
-        and is_safe(wanted),
+        and is_safe(wanted)
+        and (here.incomplete_ok or all(row.registration is not None for row in wanted)),
         of_cluster=elections,
         starts=here.starts,
         order_of_cluster=order,

@@ -123,7 +123,7 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     else:
         said = decision_words(
             start_all, plan, best, election.of_cluster, is_counted=is_counted, nothing=election.nothing,
-            uncounted=words, is_planned=not first.log_dirs,
+            uncounted=words, is_planned=not election.by_disks.are_first,
         )  # fmt: skip
         sentences = dict.fromkeys((*first.log_dirs, *(row.text for row in said)))
     not_known = tuple(_not_known(election, run.depth, is_counted=is_counted))

@@ -84,7 +84,6 @@ def test_who_can_win_an_election(copies: tuple[MetadataCopy, ...], expected: lis
         ((copy(1, 30),), (1, 4, 2), (1, 2)),
         ((copy(1, 30),), (1, 4), ()),  # Another controller has to run first.
         ((copy(1, 30, voters=frozenset({1})),), (2, 1), (1,)),
-        ((copy(1, 30, voters=frozenset({1})),), (1,), ()),
         ((copy(100, 30, voters=frozenset({100})),), (1, 2, 3), ()),
     ],
 )

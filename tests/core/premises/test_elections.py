@@ -90,6 +90,14 @@ def test_an_unclean_election_while_the_broker_was_down() -> None:
     assert unknown["P602"].endswith("whether broker 1 has records that it lacks is not known")
     followed = {("T", 0): UncleanElection(2, 5, 90, (1, 3)).followed_by((1, 2))}
     assert "P602" in of_unclean(4, cluster(2, unclean=followed))[2]
+    assert of_unclean(4, cluster(2, unclean=followed))[1]["P850"] == (
+        "broker 3 did not follow an unclean election of t-0. If broker 1 leads there, the records that broker 1"
+        " lacks are deleted; whether there are any is not known"
+    )
+    won = {("T", 0): UncleanElection(1, 5, 90, (2, 3))}
+    assert "brokers 2 and 3 did not follow" in of_unclean(5, cluster(1, unclean=won))[1]["P850"]
+    gone = {("T", 0): UncleanElection(1, 5, 90, (9,))}
+    assert "P850" in of_unclean(5, cluster(1, unclean=gone))[2]  # Broker 9 has no replica any more.
     for image in (None, cluster(2)):
         assert not any("P602" in sentences for sentences in of_unclean(4, image))
 

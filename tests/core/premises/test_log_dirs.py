@@ -5,7 +5,7 @@ from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import UNASSIGNED_DIRECTORY, ClusterImage, PartitionRegistration, TopicImage
-from kcheck.model.names import DirectoryState
+from kcheck.model.names import DirectoryState, TopicPartition
 from kcheck.model.premises import PremiseStatus
 from tests.core.premises.test_premises import (
     IDENTITY,
@@ -81,6 +81,25 @@ def test_the_log_that_the_broker_led_last() -> None:
         assert sentence == not_seen(some)["P861"]
         assert "P861" not in refuted(some)
     assert "P861" in rows(facts(image=led), PremiseStatus.PROVEN)
+
+
+def test_a_removed_directory_of_a_log_that_the_broker_led_last() -> None:
+    """A checkpoint lists the partition. With the log dir of the metadata no other disk can have the log."""
+    orders = TopicPartition("orders", 0)
+    empty = log_dir(directories=(METADATA_LOG,), left=frozenset({orders}))
+    sentence = "the directory of orders-0 was removed from d1, where checkpoints list it. Broker 1 led it last"
+    for directories in ((), ("D1", "D2"), (UNASSIGNED_DIRECTORY, "D2")):
+        given = facts(empty, image=image(1, 2, isr=(1,), leader=1, directories=directories))
+        assert sentence == refuted(given)["P837"]
+        assert "P861" not in {*refuted(given), *rows(given, PremiseStatus.PROVEN)}
+    elsewhere = facts(empty, image=image(1, 2, isr=(1,), leader=1, directories=("D9", "D2")))
+    assert {"P861"} == {"P837", "P861"} & {*refuted(elsewhere)}
+    led = image(1, 2, isr=(1,), leader=1)
+    own = facts(empty, image=led, copies=(copy(node=1, of=led),))
+    assert sentence == not_seen(own)["P837"]
+    for known in (image(1, 2, isr=(2,), leader=2), image()):
+        assert "P837" not in refuted(facts(empty, image=known))
+    assert "P837" not in refuted(facts(empty, LogDirFacts("d2", is_there=False), image=led))
 
 
 def test_a_log_that_the_broker_led_last_and_does_not_serve() -> None:

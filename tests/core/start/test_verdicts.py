@@ -11,7 +11,7 @@ from kcheck.core.start.predictions import (
     total_loss,
 )
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.core.start.verdicts import log_dir_severity, removed_alone, shutdown_after_abort, worst_first
+from kcheck.core.start.verdicts import log_dir_severity, removed_alone, shutdown_after_abort, unmarked_by, worst_first
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
 from kcheck.model.loss import LostRecords
@@ -97,6 +97,13 @@ def test_only_a_zookeeper_broker_writes_the_marker_again_when_its_start_aborts()
     assert shutdown_after_abort(aborts._replace(mode=Mode.ZOOKEEPER)) == "clean"
     assert shutdown_after_abort(aborts._replace(mode=Mode.ZOOKEEPER, clean=False)) == "unclean"
     assert shutdown_after_abort(log_dir()) is None
+
+
+def test_a_start_that_loads_no_log_keeps_the_marker() -> None:
+    """Wrong settings or another cluster end the broker before its logs are loaded."""
+    aborts = log_dir(LOST, outcome=Outcome.ABORT)._replace(broker_id=2)
+    assert unmarked_by([aborts, aborts, aborts._replace(broker_id=None)]) == (2,)
+    assert unmarked_by([aborts._replace(partitions=()), aborts._replace(clean=False)]) == ()
 
 
 def test_several_losses_are_one() -> None:

@@ -90,6 +90,16 @@ def test_what_a_scan_has_not_read_is_not_known(tmp_path: Path) -> None:
     assert row["first_steps"] == ({"step": 1, "title": BY_DISKS, "commands": [row["recover"]]},)
 
 
+def test_a_run_without_a_plan_has_no_loss_of_it(tmp_path: Path) -> None:
+    """A repair that only the disks show comes first, and then the plan gives every partition a leader."""
+    folder = unpacked("clusters/4.3.1/directories-moved", tmp_path / "disks")
+    scanned(tmp_path, folder / "{broker}" / "{log_dir}", kafka="4.3", depth="crc", decide=decision_columns)
+    decision = decided(tmp_path / "out")
+    assert "a repair of brokers 1, 2 and 3 may come first" in decision.steps[0].title
+    assert decision.sentences[0].startswith("Starting everything now: ")
+    assert not [row for row in decision.sentences if row.startswith("This plan: ")]
+
+
 def test_an_unknown_loss_is_no_metric(tmp_path: Path) -> None:
     """The loss under the best leaders is another quantity. No leader is best where no loss is known."""
     for depth, known in (("headers", None), ("crc", 15)):
