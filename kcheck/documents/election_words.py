@@ -13,12 +13,11 @@ from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.election.scenarios import Scenario, lost_by_all
-from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.uncounted import NOTHING_HERE
 from kcheck.model.cluster import ClusterImage, Seat
 from kcheck.model.names import TopicPartition
-from kcheck.model.premises import JudgedPremise
+from kcheck.model.premises import SAME_HISTORY, JudgedPremise
 from kcheck.model.release import Release
 from kcheck.words import (
     LISTED_MAX,

@@ -132,6 +132,7 @@ def _settings(context: MetadataContext) -> Iterator[QuorumStep]:
         yield from role_steps(context.brokers, context.disks.brokers if not context.is_dynamic else ())
         return
     lines = ("process.roles=broker", "node.id=THE FORMER broker.id", "controller.listener.names=CONTROLLER", line)
+    title = "Set this in server.properties of every broker"
     note = "Remove zookeeper.connect and broker.id. Map the listener CONTROLLER in listener.security.protocol.map."
     yield QuorumStep(title, lines, (note,), is_text=True, action=RescueAction.SETTINGS)
 

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-MAJORITY_KNOWN = "P204"
+SAME_HISTORY, MAJORITY_KNOWN = "P201", "P204"
 """The premise that a majority of the controllers is known, for a node that is one of them."""
 
 
@@ -50,4 +50,4 @@ class JudgedPremise(NamedTuple):
     @property
     def may_lose_history(self) -> bool:
         """True if other controllers, which are not here, can elect another history."""
-        return self.id == MAJORITY_KNOWN and self.status is PremiseStatus.NOT_SEEN
+        return self.id in (SAME_HISTORY, MAJORITY_KNOWN) and self.status is PremiseStatus.NOT_SEEN

@@ -418,6 +418,7 @@ class ClusterRecovery(Answer):
         return {
             **interrupted_row(election.interrupted),
             "verdict": " ".join(self.sentences),
+            "if_lost": None if election.if_lost is None else election.if_lost.sentence,
             "start_all": scenario_row(self.scenario(START_ALL)),
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from kcheck.core.cluster.metadata_replay import METADATA_VERSION
 from kcheck.core.rescue.answers import NONE, SCHEMA, MetadataAnswers, answers_of
-from kcheck.core.rescue.broker_role import VOTERS, seat
+from kcheck.core.rescue.broker_role import ROLES, VOTERS, roles_of, seat
 from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.quorum_loss import NO_DIRECTORY, NewVoter, RescueNode
 from kcheck.core.rescue.rebuild import Rebuild, Wanted, rebuild, records_of, template
@@ -53,6 +53,7 @@ _DATA_DIR = "ZOOKEEPER_DATA_DIR"
 _SMALL_SIZE_MAX = 64 << 20
 _FORMATTED = f"{0:020}-{0:010}.checkpoint"
 """The snapshot with which kafka-storage.sh names the first voters."""
+_PROTOCOLS = "listener.security.protocol.map"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,12 +261,22 @@ def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, re
 def _as_planned(
     nodes: Iterable[RescueNode], controller: RescueNode | None, voters: Sequence[Voter]
 ) -> dict[int, dict[str, str]]:
-    """Return the settings that the plan changes, by broker."""
+    """Return the settings that the plan changes, by broker. A broker of ZooKeeper becomes a broker of KRaft."""
     number, address = (0, None) if controller is None else (controller.node_id, _address(controller, voters))
     name, value = seat(number, address, is_dynamic=bool(voters))
+    return {node.node_id: {**_role(node), VOTERS: "", name: value} for node in nodes}
+
+
+def _role(node: RescueNode) -> dict[str, str]:
+    """Return the changed settings of a node of another role, or of ZooKeeper, which becomes a broker of KRaft."""
+    if node.role is not None or node.config is None or roles_of(node.settings):
+        return {} if node.role is None else {**node.role.settings}
+    protocols = node.settings.get(_PROTOCOLS, "")
+    own = {_PROTOCOLS: f"{protocols},CONTROLLER:PLAINTEXT"} if protocols and "CONTROLLER:" not in protocols else {}
     return {
-        node.node_id: {**({} if node.role is None else node.role.settings), VOTERS: "", name: value} for node in nodes
-    }
+        ROLES: "broker", "node.id": str(node.node_id), "controller.listener.names": "CONTROLLER", "broker.id": "",
+        "zookeeper.connect": "", **own,
+    }  # fmt: skip
 
 
 def _address(controller: RescueNode, voters: Sequence[Voter]) -> str | None:

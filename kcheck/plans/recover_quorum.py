@@ -158,7 +158,7 @@ def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: R
     """Return the way back to a quorum from these disks; UsageError for a path that is no node's log dir."""
     targets = replica_targets(arguments)
     nodes = rescue_nodes(targets, frozenset(question.dead))
-    loss = quorum_loss(nodes, question.dead)
+    loss = quorum_loss(nodes, question.dead, compares=checks_voters(release))
     answer = QuorumRecovery(
         release=release, question=question, arguments=tuple(arguments), loss=loss, refusals=(), warnings=(),
         choices=(), rescue=None, plans=(), checked=paths_of(targets), collected=[],

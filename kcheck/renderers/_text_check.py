@@ -75,6 +75,8 @@ def _next_starts(report: Report, page: Page) -> tuple[CheckReport, dict[str, str
         worst_partitions(worst_first(start.partitions), start.reasons, page)
     unserved_lines(answer.prediction.unserved, page)
     premise_lines(answer.premises, page)
+    if answer.if_lost is not None:
+        page.wrapped(answer.if_lost.sentence, hanging="    ")
     nodes = {start.path: start.node for start in answer.prediction.log_dirs}
     return answer.check, nodes, answer.severity.rank < Severity.WARNING.rank
 

@@ -99,6 +99,8 @@ def cluster(report: Report, page: Page) -> None:
     if answer.quorum is not None:
         if answer.quorum.can_elect is False and answer.rescue is None:
             _minority(answer.quorum, page)
+        if answer.if_lost is not None:
+            page.wrapped(answer.if_lost.sentence)
         _controllers(answer.quorum, answer.known.uncommitted, page)
     else:
         assert answer.known.zookeeper is not None
@@ -228,7 +230,6 @@ def _minority(quorum: Quorum, page: Page) -> None:
     text = f"not known: whether a leader can be elected. {len(here)} of {len(quorum.voters)} controllers"
     which = f" ({_ids(here)})" if here else ""
     page.wrapped(f"{text} {agree(len(here), 'is', 'are')} here{which}.", style="yellow", hanging="  ")
-    page.wrapped("If a majority has lost its disks, run kcheck recover quorum.", indent="  ")
 
 
 def _controllers(quorum: Quorum, tail: MetadataTail | None, page: Page) -> None:

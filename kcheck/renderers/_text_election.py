@@ -71,6 +71,8 @@ def _election(answer: Election, page: Page) -> None:
     page.line()
     interrupted(answer, page)
     page.wrapped(answer.verdict, style="bold")
+    if isinstance(answer, ClusterElection) and answer.if_lost is not None:
+        page.wrapped(answer.if_lost.sentence)
     page.line()
     for command in (steps := [*repair_commands(answer)]):
         page.line(f"  {command}")

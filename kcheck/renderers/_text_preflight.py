@@ -32,6 +32,8 @@ def preflight(report: Report, page: Page) -> None:
             page.wrapped(BY_ID[reason.premise].remedy, indent="    ")
     for note in notes(answer.premises):
         page.wrapped(note, indent="  ", hanging="    ")
+    if answer.if_lost is not None:
+        page.wrapped(answer.if_lost.sentence, indent="  ", hanging="    ")
     unserved_lines(answer.unserved, page)
     if good is False and any(reason.kind is ReasonKind.LOSS for reason in answer.reasons):
         page.wrapped(_OTHERS, indent="  ", hanging="    ")

@@ -44,6 +44,8 @@ def recovery(report: Report, page: Page) -> None:
     _sentences(answer, page)
     for cause in answer.causes:
         page.wrapped(cause)
+    if answer.election.if_lost is not None:
+        page.wrapped(answer.election.if_lost.sentence)
     _exit_code(answer, page)
     _steps(answer, page)
     if any(step.kind is RecoveryAction.START for plan in (answer, *answer.case_plans) for step in plan.steps):

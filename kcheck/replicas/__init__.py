@@ -15,7 +15,6 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `committed`: Below which offset are the records of a replica committed?
 - `costed_plans`: What does each leader of a partition cost, and which one least?
 - `election_kinds`: Can the controller elect that leader cleanly?
-- `election_choice`: Which order and leaders do all partitions decide together?
 - `unserved_copies`: Which records has a copy that no broker serves?
 - `shared_records`: Up to where do two logs of old messages have the same records?
 - `loss`: How many records and bytes are in a range of offsets?

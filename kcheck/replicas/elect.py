@@ -1,26 +1,21 @@
 """`kcheck elect`: who should lead each partition, in which order brokers should start, and what each way costs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import Self
 
 from kcheck.core.cluster.quorum import quorum
 from kcheck.core.election.balance import balanced
+from kcheck.core.election.choice import ElectionChoice, choice_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fences_alone, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.first_rescue import FirstRescue, RescueVerb
 from kcheck.core.election.misplaced import HeldLog, Misplaced, misplaced
-from kcheck.core.election.plans import (
-    BrokerGap,
-    CopyState,
-    PartitionElection,
-    decided,
-    is_safe,
-    only_aside,
-)
+from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection, decided, is_safe, only_aside
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import (
     OF_METADATA,
@@ -58,14 +53,13 @@ from kcheck.model.source import Files
 from kcheck.replicas.broker_gaps import failing_of, gaps_of, is_out_of_place, mistaken_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
-from kcheck.replicas.election_choice import ElectionChoice, choice_of
 from kcheck.replicas.loading import election_targets, opened
 from kcheck.replicas.partition_directories import PartitionDirectories, held_logs
 from kcheck.replicas.saved_records import SavedReplica, saved_row
 from kcheck.replicas.uncounted import apart_of, not_counted, uncounted_premises
 from kcheck.startup.options import StartOptions
 from kcheck.survey.selection import require_match
-from kcheck.verbs.lost_metadata import rescue_first
+from kcheck.verbs.lost_metadata import rescue_first, rescue_if_lost
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
@@ -74,6 +68,7 @@ from kcheck.views.targets import Target, paths_of
 from kcheck.words import LISTED_MAX, broker_names, capital, counted
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
+_MAY_LOSE = attrgetter("may_lose_history")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +157,8 @@ class ClusterElection(BrokerAnswer):
     """The records that brokers remove for good when they start, because their logs are corrupt."""
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before any start; None if none is needed."""
+    if_lost: FirstRescue | None = None
+    """The first rescue if controllers that are not here are lost; None with a majority here."""
     misplaced: tuple[Misplaced, ...] = ()
     """The directories that belong at another place."""
 
@@ -192,7 +189,7 @@ class ClusterElection(BrokerAnswer):
         is_empty = not self.partitions and why_empty(self.premises, self.image) is not None
         is_open = (
             self.rescue or self.repairs or self.question.added or is_empty or self.uncounted or self.unserved
-            or self.is_out_of_place or self.interrupted or failing_of(self.gaps)
+            or self.unseen_history or self.is_out_of_place or self.interrupted or failing_of(self.gaps)
         )  # fmt: skip
         return not is_open and is_safe(self.partitions)
 
@@ -212,6 +209,11 @@ class ClusterElection(BrokerAnswer):
         return uncounted_premises(self.premises, self.of_cluster)
 
     @property
+    def unseen_history(self) -> tuple[JudgedPremise, ...]:
+        """The premises without which controllers that are not here can elect another history."""
+        return tuple(row for row in self.premises if row.may_lose_history)
+
+    @property
     def is_misnamed(self) -> bool:
         """True if a directory has, or may have, the name of another partition or topic. Nothing is planned then."""
         return any(row.id in OTHER_RECORDS for row in self.refuted)
@@ -225,7 +227,8 @@ class ClusterElection(BrokerAnswer):
     def nothing_words(self) -> str:
         """The words for no loss, which say how much of the cluster they are about."""
         rest = [*self.unserved, *filter(discards, self.repairs), *only_aside(self.of_cluster), *failing_of(self.gaps)]
-        return nothing_words([*self.gaps, *self.uncounted, *self.question.without], rest, self.partitions)
+        elsewhere = [*self.gaps, *self.uncounted, *self.unseen_history, *self.question.without]
+        return nothing_words(elsewhere, rest, self.partitions)
 
     def broker_of(self, target: Target) -> int | None:
         """Return the broker of a log dir; None for a directory that no broker loads, such as one moved aside."""
@@ -317,6 +320,7 @@ class ClusterElection(BrokerAnswer):
                     verdict=self.verdict,
                 ),
                 **controller_row(self.image, kraft=self.kraft),
+                "if_lost": None if self.if_lost is None else self.if_lost.sentence,
                 "running_in_metadata": self.fenced,
                 "repairs": tuple(map(repair_row, self.repairs)),
                 "saved": tuple(map(saved_row, self.saved)),
@@ -388,26 +392,26 @@ def _decided(
     apart = apart_of(lost_in_starts(starts, image, delete_delay_ms, cluster.deleting), elections) if is_all else ()
     uncounted, unserved = uncounted_premises(directories.premises, elections), only_aside(elections)
     removed = directories.removed(elections)
+    elsewhere = [*gaps, *uncounted, *filter(_MAY_LOSE, directories.premises), *question.without]
     words = verdict(
         shown, cluster.starts, order, course, failing=failing, is_mistaken=is_mistaken, is_all=shown == elections,
         moved=moved, why_empty=why_empty(directories.premises, image), uncounted=uncounted,
         apart=[*not_counted_words(not_counted(apart, elections)), *map(_sentence, readable_words(removed))],
-        nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *unserved, *failing], shown),
+        nothing=nothing_words(elsewhere, [*apart, *unserved, *failing], shown),
     )  # fmt: skip
     rescue = rescue_first(
         arguments, question.metadata, question.dead, copies=directories.copies, premises=directories.premises,
         starts=bool(cluster.starts), kraft=directories.kraft,
     )  # fmt: skip
+    is_open = rescue is None and interrupted is None
+    lost = rescue_if_lost(arguments, question.metadata, question.dead, directories.copies) if is_open else None
     compared = scenarios(shown, cluster.starts, order.brokers)
     compared = of_start_all(compared) if is_out_of_place(gaps, directories.premises) else compared
     if interrupted is not None:
         rescue, order = None, order._replace(is_proven=False)
         words = f"The best order of starts and its loss are not known: {interrupted}."
     is_unknown = interrupted is not None or (not elections and image is None)
-    if is_unknown or (rescue is not None and all(row.recommended is None for row in shown)):
-        compared = not_known(compared)
-    elif rescue is not None and rescue.verb is not RescueVerb.NONE:
-        compared = not_known(compared, OF_METADATA)
+    compared = _as_known(compared, shown, rescue, is_unknown=is_unknown)
     return ClusterElection(
         release=release,
         kraft=directories.kraft,
@@ -418,6 +422,7 @@ def _decided(
         fenced=cluster.fenced,
         verdict=words if rescue is None else rescue.sentence,
         rescue=rescue,
+        if_lost=lost,
         unserved=apart,
         removed=removed,
         gaps=gaps,
@@ -442,6 +447,15 @@ def _decided(
 
 def _sentence(words: str) -> str:
     return f"{capital(words)}."
+
+
+def _as_known(
+    compared: tuple[Scenario, ...], shown: Iterable[PartitionElection], rescue: FirstRescue | None, *, is_unknown: bool
+) -> tuple[Scenario, ...]:
+    """Return the courses without the amounts that depend on metadata which a rescue brings back."""
+    if is_unknown or (rescue is not None and all(row.recommended is None for row in shown)):
+        return not_known(compared)
+    return compared if rescue is None or rescue.verb is RescueVerb.NONE else not_known(compared, OF_METADATA)
 
 
 def _elections(

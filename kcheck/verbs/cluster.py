@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kcheck.core.cluster.health import is_stopped
 from kcheck.core.cluster.history import PartitionChange, PartitionHistory
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
-from kcheck.core.cluster.quorum import Quorum, quorum
+from kcheck.core.cluster.quorum import Quorum, quorum, with_electors
 from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.premises.premise import PremiseKind
 from kcheck.core.premises.table import BY_ID, ENDS_START
@@ -46,9 +46,10 @@ from kcheck.startup.options import StartOptions
 from kcheck.survey.rule_runner import check_cluster
 from kcheck.survey.selection import no_match
 from kcheck.tables import cluster_brokers, cluster_history, cluster_partitions
-from kcheck.verbs.lost_metadata import rescue_first
+from kcheck.verbs.lost_metadata import rescue_first, rescue_if_lost
 from kcheck.verbs.predict import with_copies
 from kcheck.verbs.premises import refuted_findings, start_premises
+from kcheck.views.controller_settings import controller_settings, seats_in
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import EVERYTHING, Extent, read_copy
 from kcheck.views.metadata_paths import MetadataPath, identity_of, metadata_paths, node_directories, paths_beside
@@ -105,6 +106,8 @@ class ClusterReport(BrokerAnswer):
     """The fetched partitions of each thread."""
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before any start; None if none is needed."""
+    if_lost: FirstRescue | None = None
+    """The first rescue if controllers that are not here are lost; None with a majority here."""
 
     @property
     def image(self) -> ClusterImage:
@@ -141,6 +144,7 @@ class ClusterReport(BrokerAnswer):
             "delegation_tokens": image.delegation_tokens,
             "next_producer_id": image.next_producer_id,
             "migration": image.migration,
+            "if_lost": None if self.if_lost is None else self.if_lost.sentence,
         }
         table, columns = "partitions", cluster_partitions.TABLE.columns
         if question.brokers:
@@ -196,7 +200,7 @@ def cluster(
     """
     kinds = {path: zookeeper_kind(path) for path in arguments}
     changes: tuple[PartitionChange, ...] = ()
-    rescue = None
+    rescue = lost = None
     collected: list[Finding] = []
     if any(kinds.values()):
         (known, changes), checked = _of_zookeeper(kinds, question), tuple(arguments)
@@ -214,6 +218,8 @@ def cluster(
             assert known.quorum is not None
             rescue, collected = _first_rescue(arguments, targets, known.quorum, log_dirs)
             collected += check_cluster(known.quorum, release)
+            if rescue is None:
+                lost = rescue_if_lost(arguments, (), (), [row.copy for row in known.quorum.copies])
     if wanted != PartitionFilter():
         placed = [(topic.name, number) for topic, number, *_ in known.image.partitions()]
         gone = any(wanted._replace(partitions=()).has(name, 0) for name in known.image.deleted)
@@ -226,6 +232,7 @@ def cluster(
         question=question,
         changes=changes,
         rescue=rescue,
+        if_lost=lost,
         fetches=() if question.fetchers is None else _wanted(fetches(known.image, question.fetchers), wanted),
         collected=collected,
         checked=checked,
@@ -271,9 +278,12 @@ def _first_rescue(
         arguments, (), (), copies=copies, premises=premises, starts=not brokers or bool(brokers - ended), kraft=True,
         compares=True,
     )  # fmt: skip
-    return rescue, [
-        *refuted_findings((row for row in premises if BY_ID[row.id].kind in _ABOUT), places, log_dirs.release)
-    ]
+    shown = (
+        row
+        for row in premises
+        if BY_ID[row.id].kind in _ABOUT or (row.id in ENDS_START and row.broker_id in standing.voters)
+    )
+    return rescue, [*refuted_findings(shown, places, log_dirs.release)]
 
 
 def _premises(targets: Iterable[Target], log_dirs: LogDirs) -> tuple[tuple[JudgedPremise, ...], list[Location]]:
@@ -332,7 +342,7 @@ def _unknown_partition(wanted: tuple[str, int], path: str) -> str:
 
 
 def _of_kraft(
-    paths: tuple[MetadataPath, ...], targets: Iterable[Target], question: ClusterQuestion, log_dirs: LogDirs
+    paths: tuple[MetadataPath, ...], targets: Sequence[Target], question: ClusterQuestion, log_dirs: LogDirs
 ) -> tuple[Known, tuple[PartitionChange, ...]]:
     copies, names = [], [_RecordNames() for _ in paths]
     for path, of_copy in zip(paths, names, strict=True):
@@ -340,6 +350,8 @@ def _of_kraft(
         if path.only is None:
             log_dirs.hold_copy(copies[-1])
     cluster_id = next((path.cluster_id for path in paths if path.cluster_id), None)
+    compares = log_dirs.release.compares_voters_with_quorum_state
+    copies = [*with_electors(copies, seats_in(controller_settings(targets)), compares=compares)]
     standing = quorum(copies, node_directories(targets, cluster_id))
     at = next(place for place, copy in enumerate(copies) if copy is standing.newest)
     newest = paths[at]

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.cluster.quorum import oldest_elected, rival_copy
-from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
+from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue, if_lost
 from kcheck.core.premises.age import OLDER_METADATA
 from kcheck.core.premises.table import with_premises
 from kcheck.core.rescue.refusals import DiskNews, stale_words
@@ -15,9 +15,15 @@ from kcheck.model.names import METADATA_DIRECTORY
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.metadata_copy import read_copy
-from kcheck.views.metadata_paths import MetadataPath, identity_of, paths_beside, without_metadata
+from kcheck.views.metadata_paths import (
+    MetadataPath,
+    identity_of,
+    nodes_without_metadata,
+    paths_beside,
+    without_metadata,
+)
 from kcheck.views.rescue_nodes import later_on_disks
-from kcheck.views.settings_files import configured_seats, configured_voters, number_of
+from kcheck.views.settings_files import configured_voters, number_of
 from kcheck.views.targets import Target, TargetKind, has_no_disk, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper
 from kcheck.words import shell_line
@@ -53,7 +59,7 @@ def rescue_first(
     numbers = [(_node_of(row), row) for row in targets]
     without = {row.path for row in lost}
     here = MetadataHere(
-        voters=frozenset() if newest is None else _voters(newest, known, targets),
+        voters=frozenset() if newest is None else newest.voters,
         holders=frozenset(
             number
             for number, row in numbers
@@ -74,7 +80,8 @@ def rescue_first(
     compares = compares or (kraft and len(newer) > 1)
     if newest is not None and newest.decides and (compares if rescue is None else rescue.verb is RescueVerb.QUORUM):
         owners = (number for number, row in numbers if join(row.path, METADATA_DIRECTORY) == newest.path)
-        rescue = _of_stale(next(owners, newest.node_id), later_on_disks(newest.image, targets), rescue)
+        news = later_on_disks(newest.image, targets)
+        rescue = _of_stale(next(owners, newest.node_id), news, rescue, topics=compares)
     if rescue is None:
         return None
     if rescue.first is not None:
@@ -88,17 +95,26 @@ def rescue_first(
     return _by_owners(rescue, numbers, (*arguments, *more, *znode), given_up)
 
 
-def _voters(newest: MetadataCopy, copies: Iterable[MetadataCopy], targets: Sequence[Target]) -> frozenset[int]:
-    """Return the controllers that elect, by the metadata, or else by the settings of all controllers here.
+def rescue_if_lost(
+    arguments: Sequence[str], metadata: Sequence[str], dead: Iterable[int], copies: Iterable[MetadataCopy]
+) -> FirstRescue | None:
+    """Return the rescue that comes first if the controllers that are not here are lost, with its command.
 
-    Such settings count after `kcheck recover quorum`, if one of these controllers has the newest copy. The quorum-state
-    still has the former voters.
+    `copies` are of one cluster. None if a majority of its controllers is here, or ZooKeeper has its metadata.
     """
-    if newest.voter_set:
-        return newest.voters
-    owners = {copy.node_id for copy in copies if (copy.epoch, copy.end) == (newest.epoch, newest.end)}
-    lists = {voters for _, voters in configured_seats(targets)}
-    return next((voters for voters in lists if len(lists) == 1 and voters & owners), newest.voters)
+    known, given_up = tuple(copy for copy in copies if copy.decides), frozenset(dead)
+    newest = newest_copy(known)
+    if newest is None or any(map(is_zookeeper, metadata)):
+        return None
+    words = [*arguments, *_log_dirs(metadata)]
+    targets = tuple(row for row in replica_targets(words) if row.kind is TargetKind.LOG_DIR)
+    holders = frozenset(copy.node_id for copy in known if copy.node_id is not None)
+    without = nodes_without_metadata(targets)
+    rescue = if_lost(newest.voters, holders, given_up, without)
+    if rescue is None:
+        return None
+    numbers = [(_node_of(row), row) for row in targets]
+    return _by_owners(rescue, numbers, words, given_up | (newest.voters - holders - without))
 
 
 def _are_behind(newest: MetadataCopy, copies: Iterable[MetadataCopy], targets: Sequence[Target]) -> bool:
@@ -121,11 +137,16 @@ def _by_owners(
     return rescue._replace(why=". ".join((*whose, rescue.why)), command=command)
 
 
-def _of_stale(holder: int | None, news: DiskNews, rescue: FirstRescue | None) -> FirstRescue | None:
-    """Return the rescue if the newest copy is older than the disks, and no controller may lead."""
-    if not news.later and (rescue is None or not news.unknown):
+def _of_stale(holder: int | None, news: DiskNews, rescue: FirstRescue | None, *, topics: bool) -> FirstRescue | None:
+    """Return the rescue if the newest copy is older than the disks, and no controller may lead.
+
+    With `topics` the directories of unknown topics are enough. Such a topic may also be deleted.
+    """
+    if not news.later and not (news.unknown and (topics or rescue is not None)):
         return rescue
     start = "Do not start any node" if rescue is None else rescue.why
+    if rescue is None and not news.later:
+        start = "Brokers set these directories aside. Do not start any node, unless the topics were deleted"
     return FirstRescue(RescueVerb.METADATA, f"{stale_words(holder, news)}. {start}. Without a newer copy")
 
 

@@ -1,5 +1,6 @@
 """`kcheck PATH`: the verdict on the next start, then what is wrong."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -25,10 +26,11 @@ from kcheck.verbs.check import CheckReport, Watch, check
 from kcheck.verbs.next_starts import NextStarts
 from kcheck.verbs.prediction import Prediction
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import TargetKind, replica_targets
+from kcheck.views.targets import Target, TargetKind, replica_targets
 from kcheck.words import shell_line
 
 if TYPE_CHECKING:
+    from kcheck.core.election.first_rescue import FirstRescue
     from kcheck.core.election.scenarios import Scenario
 
 
@@ -68,6 +70,8 @@ class Overview(Answer):
     """The copies of the cluster's metadata that the user names."""
     start_of_all: StartOfAll | None = None
     """The cost of starting all brokers; None for one broker, or if their elections cannot be judged."""
+    if_lost: "FirstRescue | None" = None
+    """The first rescue if controllers that are not here are lost; None with a majority here."""
 
     @property
     def can_elect(self) -> bool:
@@ -159,7 +163,7 @@ class Overview(Answer):
         rows = tuple(map(unserved_row, self.prediction.unserved))
         more = {
             "start_all": _all_row(self.start_of_all), "predictions": verdicts, "unserved": rows,
-            "next": self.next_command,
+            "if_lost": None if self.if_lost is None else self.if_lost.sentence, "next": self.next_command,
         }  # fmt: skip
         return report._replace(body={**more, **report.body}, answer=self)
 
@@ -208,4 +212,17 @@ def overview(arguments: list[str], options: StartOptions, log_dirs: LogDirs, wat
     known = {(finding.where.log_dir, finding.where.dir) for finding in check_result.collected}
     unseen = (finding for finding in prediction.collected if (finding.where.log_dir, finding.where.dir) not in known)
     check_result.collected.extend(unseen)
-    return Overview(paths=tuple(arguments), metadata=options.metadata, check=check_result, prediction=prediction)
+    return Overview(
+        paths=tuple(arguments), metadata=options.metadata, check=check_result, prediction=prediction,
+        if_lost=_if_lost(arguments, targets, options),
+    )  # fmt: skip
+
+
+def _if_lost(arguments: Sequence[str], targets: Iterable[Target], options: StartOptions) -> "FirstRescue | None":
+    """Return the rescue if the controllers that are not here are lost; None without log dirs of one KRaft cluster."""
+    copies = [rows for rows in options.copies.values() if rows]
+    if len(copies) != 1 or any(target.kind is not TargetKind.LOG_DIR for target in targets):
+        return None
+    from kcheck.verbs.lost_metadata import rescue_if_lost  # only for KRaft
+
+    return rescue_if_lost(arguments, options.metadata, (), copies[0])

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.quorum import with_electors
 from kcheck.core.premises.settings import refused_start
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import NOT_LOADED, Mode, Outcome, Settings
@@ -31,7 +32,7 @@ from kcheck.verbs.log_facts import looks_between, looks_into_segments
 from kcheck.verbs.prediction import Prediction
 from kcheck.verbs.premises import judged_starts
 from kcheck.views.broker_facts import are_missed, metadata_log_dir
-from kcheck.views.controller_settings import controller_settings, with_settings
+from kcheck.views.controller_settings import controller_settings, seats_in, with_settings
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.partition import read_partition
 from kcheck.views.settings_files import beside
@@ -134,8 +135,12 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
             elif release.passes_over_logs_without_id and not target.tree.exists(join(path, name, PARTITION_METADATA)):
                 has_log_without_id = True
     seen = controller_settings(targets, options.metadata, options.controller_config or options.config)
+    compares = release.compares_voters_with_quorum_state
     copies = {
-        cluster: tuple(copy._replace(image=with_settings(copy.image, seen)) for copy in known)
+        cluster: tuple(
+            copy._replace(image=with_settings(copy.image, seen))
+            for copy in with_electors(known, seats_in(seen), compares=compares)
+        )
         for cluster, known in copies.items()
     }
     if zookeeper is not None:

@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.premises.age import OLDER_METADATA
 from kcheck.core.premises.outside import not_looked_at
 from kcheck.core.rescue.refusals import stale_words
@@ -23,12 +24,14 @@ from kcheck.model.finding import Severity
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report, Row
 from kcheck.startup.options import StartOptions
+from kcheck.verbs.lost_metadata import rescue_if_lost
 from kcheck.verbs.predict import prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.rescue_nodes import later_on_disks
 from kcheck.views.targets import SERVER_PROPERTIES, Target, TargetKind, paths_of, read_properties, replica_targets
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default of log.dir
+_OLDER = "whether the brokers have newer metadata than this copy, which --metadata with a broker's log dir shows"
 _NEEDED = ("log.dirs", "log.dir", "metadata.log.dir", "node.id", "broker.id", "process.roles", "zookeeper.connect")
 """The settings that must be known to find what the broker starts on."""
 
@@ -51,6 +54,8 @@ class Preflight(BrokerAnswer):
     """The directories with records that the broker does not serve."""
     not_looked_at: tuple[str, ...] = ()
     """The needs of the broker that no file shows, as clauses about the host, the network and passwords."""
+    if_lost: FirstRescue | None = None
+    """The first rescue if controllers that are not here are lost; None with a majority here."""
 
     @property
     def may_start(self) -> bool | None:
@@ -81,6 +86,7 @@ class Preflight(BrokerAnswer):
                 "log_dirs": tuple({"path": start.path, "outcome": str(start.outcome)} for start in self.starts),
                 "unresolved": self.unresolved,
                 "not_looked_at": self.not_looked_at,
+                "if_lost": None if self.if_lost is None else self.if_lost.sentence,
                 "premises": premise_rows(self.premises),
                 "unserved": tuple(map(unserved_row, self.unserved)),
             },
@@ -171,8 +177,13 @@ def preflight(
         reasons = (*of_starts, *_of_cluster(prediction.log_dirs, options), *reasons)
         if not reasons and any(finding.severity is Severity.ERROR for finding in prediction.collected):
             reasons = (PreflightReason(ReasonKind.UNKNOWN, "kcheck could not look at all of it"),)
+    copies = [rows for rows in options.copies.values() if rows]
+    lost = rescue_if_lost(log_dirs_of(properties), options.metadata, (), copies[0]) if len(copies) == 1 else None
+    if any(len(rows) == 1 and rows[0].is_only_voter for rows in copies):
+        answer = replace(answer, not_looked_at=(_OLDER, *answer.not_looked_at))
     return replace(
         answer,
+        if_lost=lost,
         reasons=reasons,
         premises=prediction.premises,
         unserved=prediction.unserved,

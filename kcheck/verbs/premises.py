@@ -28,6 +28,7 @@ from kcheck.verbs.batch_reads import with_batches
 from kcheck.verbs.log_facts import as_follower, log_facts, looks_into_segments, with_remote
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.metadata_paths import nodes_without_metadata
 from kcheck.views.remote_logs import RemoteLogs, remote_logs
 from kcheck.views.targets import Target, TargetKind, broker_of
 
@@ -100,7 +101,7 @@ def start_premises(
             groups.setdefault(broker, []).append(target)
             written[target.tree.real(target.path)] = 0 if start is None else written_at_least(start)
     options = with_cluster(targets, options, log_dirs, one_cluster=one_cluster)
-    remote = None
+    remote, without_log = None, nodes_without_metadata(targets) if any(options.copies.values()) else frozenset[int]()
     if starts and log_dirs.release.has_remote_storage:
         remote = remote_logs(targets, log_dirs, options.image_of)
     facts = {
@@ -121,7 +122,7 @@ def start_premises(
             written=written if len(groups) == 1 else None,
             logs=tuple(_logs(targets, starts, broker, _image_of(group, options, log_dirs), log_dirs, remote)),
             keyless_logs=tuple(_keyless(group, options, log_dirs)) if reads_keys and options.settings.cleans else None,
-        )
+        )._replace(without_log=without_log)
         for broker, group in groups.items()
     }
     absent = () if remote is None else tuple(remote.absent(PartitionFilter()))

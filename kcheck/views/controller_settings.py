@@ -7,6 +7,8 @@ controller, and does the same (KafkaController 0.8.2 to 3.9).
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
+from kcheck.core.rescue.broker_role import VOTERS, roles_of
+from kcheck.core.start.node_settings import ids_of_voters
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree, real_path, tree_of
 from kcheck.errors import UsageError
@@ -40,6 +42,11 @@ def controller_settings(
         for path, said in _settings(targets, named, config)
         if "controller" in said.get("process.roles", "controller") and PROVIDER not in said.get(UNCLEAN, "")
     }
+
+
+def seats_in(seen: Mapping[str, Mapping[str, str]]) -> Iterator[frozenset[int]]:
+    """Yield the voters in each of `controller_settings`, for `with_electors`."""
+    return (ids_of_voters(said.get(VOTERS, "")) for said in seen.values() if "controller" in roles_of(said))
 
 
 def with_settings(image: ClusterImage, seen: Mapping[str, Mapping[str, str]]) -> ClusterImage:

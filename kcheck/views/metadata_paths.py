@@ -92,6 +92,14 @@ def without_metadata(targets: Iterable[Target]) -> Iterator[LostCopy]:
             yield LostCopy(path, own.node_id if target.broker_id is None else target.broker_id)
 
 
+def nodes_without_metadata(targets: Iterable[Target]) -> frozenset[int]:
+    """Return the nodes whose log dirs are in the targets, and have no metadata log."""
+    targets = tuple(targets)
+    holders = {path.node_id for path in paths_beside(row for row in targets if row.kind is TargetKind.LOG_DIR)}
+    lost = (copy.node_id for copy in without_metadata(targets) if copy.node_id not in holders)
+    return frozenset(number for number in lost if number is not None)
+
+
 def node_directories(targets: Iterable[Target], cluster_id: str | None) -> Iterator[NodeDirectory]:
     """Yield the log dirs in the targets that belong to nodes of a cluster."""
     for target in targets:

@@ -1,8 +1,8 @@
 """Finds the server.properties that lists the log dirs of a broker."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from kcheck.core.rescue.broker_role import VOTERS, roles_of
+from kcheck.core.rescue.broker_role import VOTERS
 from kcheck.core.start.node_settings import ids_of_voters, stated_id
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import real_path, tree_of
@@ -37,15 +37,6 @@ def configured_voters(targets: Iterable[Target]) -> frozenset[int]:
     """Return the controllers in the settings of the nodes of log dirs."""
     paths = {path for target in targets if (path := settings_path((target,))) is not None}
     return frozenset().union(*(ids_of_voters(read_properties(path).get(VOTERS, "")) for path in paths))
-
-
-def configured_seats(targets: Iterable[Target]) -> Iterator[tuple[int | None, frozenset[int]]]:
-    """Yield each controller among the nodes of log dirs, with the controllers in its settings."""
-    for target in targets:
-        path = settings_path((target,))
-        settings = {} if path is None else read_properties(path)
-        if "controller" in roles_of(settings):
-            yield number_of(target), ids_of_voters(settings.get(VOTERS, ""))
 
 
 def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:

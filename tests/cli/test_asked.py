@@ -216,7 +216,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
             "abort P201 nodes 1 and 102 have two histories of the metadata"),
         row("preflight new-controller/server.properties --metadata controller/data --metadata third-controller/data", 1,
             "unknown P201 nodes 102 and 101 have two histories"),
-        row("cluster controller/data new-controller/data third-controller/data", 1, "no voter"),
+        row("cluster controller/data new-controller/data third-controller/data", 1, "103 1 18 - can win"),
     ),
     "voter-formatted-again": (
         row("cluster broker-1 broker-2 broker-3", 1, "node 3 has directory wcx9J0mJ3gGPJ7r3BnZQRw, the voter set has",

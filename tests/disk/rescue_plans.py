@@ -89,6 +89,24 @@ def quorum_new(folder: Path) -> tuple[bytes, tuple[Path, ...]]:
     return _planned(nodes, f"recover quorum {{201}} {{3}} {dead}", "plan-201", 201)
 
 
+def quorum_vote(folder: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Make a survivor whose quorum-state alone changes."""
+    from tests.replicas.test_recover_quorum import laid_out, log
+
+    nodes = laid_out(folder)
+    (log(nodes, 3).parent / "quorum-state").write_bytes(b"torn")
+    return _planned(nodes, "recover quorum {3} --dead 1 --dead 2", "plan-3", 3)
+
+
+def quorum_snapshots(folder: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Make a survivor with a corrupt snapshot, which is set aside."""
+    from tests.replicas.test_recover_quorum import SNAPSHOT, laid_out, log
+
+    nodes = laid_out(folder)
+    (log(nodes, 3).parent / SNAPSHOT).write_bytes(b"torn")
+    return _planned(nodes, "recover quorum {3} --dead 1 --dead 2", "plan-3", 3)
+
+
 def _planned(nodes: Path, command: str, plan: str, number: int) -> tuple[bytes, tuple[Path, ...]]:
     from tests.cli.command import kcheck
 
@@ -101,5 +119,5 @@ def _planned(nodes: Path, command: str, plan: str, number: int) -> tuple[bytes, 
 
 RESCUES: tuple[Scene, ...] = (
     metadata, metadata_bootstrap, metadata_of_zookeeper, topic, topic_names, quorum_copy, quorum_record,
-    quorum_dropped, quorum_new,
+    quorum_dropped, quorum_new, quorum_vote, quorum_snapshots,
 )  # fmt: skip

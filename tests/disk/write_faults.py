@@ -35,6 +35,7 @@ COMMANDS = (
     "recover topic voted 1={t}-1 2={t}-2 3={t}-3 --output-dir {new}",
     "recover quorum 3={q}-3 --dead 1 --dead 2 --output-dir {new}",
     "recover quorum 3={q}-3 --dead 1 --dead 2 --output-dir {empty}",
+    "recover quorum 3={s}-3 --dead 1 --dead 2 --output-dir {new}",
     "export {b1} --topic diverged -o {new} --summary {out}/summary",
     "export {b1} --topic diverged -o {empty}",
     "export {b1} --topic diverged --format parquet -o {new}",
@@ -139,6 +140,10 @@ class Trial:
         for name, module in zip("mqt", (test_recover_metadata, test_recover_quorum, test_recover_topic), strict=True):
             (folder / name).mkdir()
             self._places[name] = f"{module.laid_out(folder / name)}/broker"
+        (folder / "s").mkdir()
+        voted = test_recover_quorum.laid_out(folder / "s")
+        test_recover_quorum.dynamic(voted, 3)
+        self._places["s"] = f"{voted}/broker"
         forged(folder / "runs", "a")
         self._whole: State = {}
         self._code = 0

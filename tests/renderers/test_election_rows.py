@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from kcheck.core.election.choice import ElectionChoice
 from kcheck.core.election.course import Later, LaterLeader
 from kcheck.core.election.early_elections import Means
 from kcheck.core.election.phases import Course
@@ -15,7 +16,6 @@ from kcheck.documents.election_words import course_words
 from kcheck.model.cluster import UNCLEAN, BrokerRegistration, ClusterImage
 from kcheck.renderers._election_rows import partition_cells, warnings
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
-from kcheck.replicas.election_choice import ElectionChoice
 from tests.core.election.test_plans import candidate, election
 
 IMAGE = ClusterImage(

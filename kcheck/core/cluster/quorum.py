@@ -90,6 +90,29 @@ def quorum(copies: Sequence[MetadataCopy], nodes: Iterable[NodeDirectory] = ()) 
     )
 
 
+def with_electors(
+    copies: Sequence[MetadataCopy], seats: Iterable[frozenset[int]], *, compares: bool
+) -> tuple[MetadataCopy, ...]:
+    """Return the copies of a cluster with the controllers that elect next.
+
+    `seats` are the lists of voters in the settings of the controllers here. They count where the metadata has no voter
+    set: 3.9 and later do not read the voters in quorum-state (KafkaRaftClient.initialize). With `compares` a node ends
+    if its quorum-state has others (QuorumState 3.3 to 3.8). Lists that differ do not count, nor does one without a
+    holder of the newest copy. Premises compare them.
+    """
+    newest = newest_copy(tuple(copies))
+    lists = {*seats}
+    if newest is None or newest.voter_set or len(lists) != 1:
+        return tuple(copies)
+    (voters,) = lists
+    holders = {copy.node_id for copy in copies if _age(copy) == _age(newest)}
+    states = [copy.elected for copy in copies if copy.node_id in voters and copy.elected is not None]
+    is_refused = compares and any(state.voters and frozenset(state.voters) != voters for state in states)
+    if is_refused or not voters & holders:
+        return tuple(copies)
+    return tuple(copy._replace(voters=voters) for copy in copies)
+
+
 def started_together(standing: Quorum, order: Sequence[int]) -> tuple[int, ...]:
     """Return the nodes of the first group, in their order, so that the controllers among them elect a leader.
 

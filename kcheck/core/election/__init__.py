@@ -10,6 +10,7 @@ with their losses, start orders, and the recovery plan; `documents.election_verd
 - `plans`: What does each candidate cost?
 - `scenarios`: What does each way to continue cost the cluster?
 - `start_order`: Which order of brokers costs least?
+- `choice`: Which order and which leaders do all partitions decide together?
 - `phases`: In which order should the brokers start, stop and elect?
 - `early_elections`: What needs an unclean election, or has to be moved aside, while the brokers start?
 - `first_repairs`: Which brokers are to be repaired before any of them starts, and what is lost without that?

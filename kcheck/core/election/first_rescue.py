@@ -119,6 +119,26 @@ def first_rescue(here: MetadataHere) -> FirstRescue | None:
     return None
 
 
+def if_lost(
+    voters: frozenset[int], holders: frozenset[int], dead: frozenset[int], without: frozenset[int]
+) -> FirstRescue | None:
+    """Return the rescue that comes first if the controllers that are not here are lost; None with a majority here.
+
+    No disk of a broker shows whether they are. `holders` have a copy, and the nodes `without` are here too.
+    """
+    gone = (voters & without) - holders - dead
+    away = voters - holders - dead - gone
+    if not away or 2 * len(voters & holders) > len(voters):
+        return None
+    who = f"{agree(len(away), 'controller', 'controllers')} {listed(sorted(away), most=5)}"
+    words = capital(f"{who} {agree(len(away), 'is', 'are')} not here")
+    if gone:
+        which = f"{agree(len(gone), 'Controller', 'Controllers')} {listed(sorted(gone))}"
+        words = f"{which} {agree(len(gone), 'has', 'have')} lost the metadata. {words}"
+    its = agree(len(away), "its disk is", "their disks are")
+    return FirstRescue(RescueVerb.QUORUM, f"{words}. If {its} lost, start no node")
+
+
 def _not_here(here: MetadataHere) -> str:
     """Return which disks to bring, because they can have a copy."""
     words = [_mount(here.away)] if here.away else []

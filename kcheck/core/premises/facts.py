@@ -313,6 +313,8 @@ class BrokerFacts(NamedTuple):
     """The copies of the metadata of its cluster."""
     lost_copies: tuple[LostCopy, ...] = ()
     """The log dirs named for their metadata that have none."""
+    without_log: frozenset[int] = frozenset()
+    """The nodes here whose log dirs have no metadata log."""
     image: ClusterImage | None = None
     """The metadata of the newest copy, or of ZooKeeper; None without any."""
     image_path: str | None = None
@@ -414,6 +416,12 @@ class BrokerFacts(NamedTuple):
         setting = self.setting("process.roles") or ""
         roles = [] if PROVIDER in setting else setting.split(",")
         return frozenset(role.strip() for role in roles) - {""}
+
+    @property
+    def emptied(self) -> frozenset[int]:
+        """The nodes that are given, and whose log dirs have no metadata log."""
+        named = {copy.node_id for copy in self.lost_copies if copy.is_place and copy.damage is None}
+        return self.without_log | frozenset(number for number in named if number is not None)
 
     @property
     def election_settings(self) -> Mapping[str, str]:

@@ -14,11 +14,9 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import CLUSTER_METADATA, METADATA_DIRECTORY, TopicPartition
-from kcheck.model.premises import MAJORITY_KNOWN, JudgedPremise, PremiseEvidence, PremiseStatus
+from kcheck.model.premises import MAJORITY_KNOWN, SAME_HISTORY, JudgedPremise, PremiseEvidence, PremiseStatus
 from kcheck.words import agree, counted, listed, partition_name
 
-SAME_HISTORY = "P201"
-"""The premise that the controllers have the history that a broker has."""
 LOGS_KEPT = "P202"
 """The premise that no voter has lost its metadata log."""
 MAJORITY_STARTS = "P205"
@@ -169,12 +167,12 @@ def _same_ends(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     newest = newest_copy(tuple(of_voters))
     own = observers if facts.broker_id in voters else [copy for copy in observers if copy.node_id == facts.broker_id]
     absent = voters - {copy.node_id for copy in of_voters}
-    if newest is None or not own or 2 * len(absent) >= len(voters):
+    if newest is None or not own:
         return
     evidence = tuple(PremiseEvidence(copy.path, f"epoch {copy.epoch}, end {copy.end}") for copy in (*own, newest))
     if absent:
         ahead = max(own, key=lambda copy: (copy.epoch, copy.end))
-        yield from _of_majority(premise, facts, ahead, newest, evidence)
+        yield from _with_absent(premise, facts, ahead, newest, absent, evidence)
         return
     for copy in own:
         common = kept_to(copy, newest)
@@ -193,13 +191,14 @@ def _same_ends(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         yield refuted(premise, facts, sentence, *evidence)
 
 
-def _of_majority(
-    premise: Premise, facts: BrokerFacts, ahead: MetadataCopy, newest: MetadataCopy, evidence: Sequence[PremiseEvidence]
-) -> Iterator[JudgedPremise]:
-    """Compare a broker's copy with the newest one of a majority of the voters, which should have all committed records.
+def _with_absent(
+    premise: Premise, facts: BrokerFacts, ahead: MetadataCopy, newest: MetadataCopy, absent: frozenset[int],
+    evidence: Sequence[PremiseEvidence],
+) -> Iterator[JudgedPremise]:  # fmt: skip
+    """Compare a broker's copy with the newest one of some voters. A majority should have all committed records.
 
     A broker makes a directory, or leads in a leader epoch, once the record is committed. Other records may never have
-    been committed.
+    been committed. Where half of the voters are `absent`, these can have them.
     """
     if (ahead.epoch, ahead.end) <= (newest.epoch, newest.end):
         return
@@ -215,10 +214,13 @@ def _of_majority(
     if strays:
         records = counted(sum(log.end - log.start for log in strays), "record")
         sentence += f"; up to {records} of {counted(len(strays), 'partition')} would become stray"
-    if acted:
+    is_majority = 2 * len(absent) < len(newest.voters)
+    if acted and is_majority:
         yield refuted(premise, facts, sentence, *evidence)
     elif lacks:
-        yield not_seen(premise, facts, sentence, "--metadata with the log dirs of the other controllers", *evidence)
+        who = f"{agree(len(absent), 'controller', 'controllers')} {listed(sorted(absent))}"
+        provide = f"--metadata with the log dirs of {who}"
+        yield not_seen(premise, facts, sentence, provide, *evidence)
 
 
 class _Gained(NamedTuple):
@@ -347,7 +349,8 @@ TABLE = (
         SAME_HISTORY, PremiseKind.METADATA, "The controllers have the history that the broker has.",
         "The copies of all voters contain the broker's own copy.",
         "The newest copy of a voter lacks entries of the broker's copy, or has other batches. Or the copies of a"
-        " majority lack a topic or leader epoch on the disk of this broker. Not seen if the disk shows no such record.",
+        " majority lack a topic or leader epoch on the disk of this broker. Not seen with copies of fewer, or if the"
+        " disk shows no such record.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
         "Keep the broker down. Find the controllers with its history (kcheck cluster). Without them, run kcheck"
         " recover quorum.",

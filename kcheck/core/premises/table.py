@@ -32,12 +32,12 @@ from kcheck.core.premises import (
 )
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.identity import FORMATTED, NODE_ID
-from kcheck.core.premises.metadata import MAJORITY_STARTS, SAME_HISTORY
+from kcheck.core.premises.metadata import MAJORITY_STARTS
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.short_leaders import FOLLOWS_NO_SHORTER
 from kcheck.core.premises.voters import former_voter
-from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.model.premises import SAME_HISTORY, JudgedPremise, PremiseStatus
 
 _ALL = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *followers.TABLE, *batches.TABLE,

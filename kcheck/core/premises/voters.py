@@ -46,7 +46,7 @@ def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
         reason = f"{sentence}: no majority without {listed(new)}, and with empty logs these elect each other"
         yield refuted(premise, facts, reason, *evidence)
         return
-    unseen = known - {copy.node_id for copy in facts.copies}
+    unseen = known - facts.emptied - {copy.node_id for copy in facts.copies}
     if unseen:
         reason = f"{sentence}: which of the controllers a majority of the new list elects is not known"
         yield not_seen(premise, facts, reason, f"the log dirs of voters {listed(unseen)}", *evidence)
@@ -106,7 +106,8 @@ def _counts(facts: BrokerFacts) -> bool:
 
 def _behind(facts: BrokerFacts, lists: list[VoterList], known: frozenset[int]) -> int | None:
     """Return a controller that lacks what most of the known voters have, and that the new lists can elect."""
-    ends = {copy.node_id: (copy.epoch, copy.end) for copy in facts.copies if copy.node_id in known}
+    ends: dict[int | None, tuple[int, int]] = dict.fromkeys(facts.emptied & known, (-1, -1))
+    ends |= {copy.node_id: (copy.epoch, copy.end) for copy in facts.copies if copy.node_id in known}
     committed = sorted(ends.values(), reverse=True)[len(known) // 2]
     for number, end in sorted(ends.items(), key=lambda item: (item[1], item[0] or 0)):
         for voters in (row.voters for row in lists if number in row.voters):

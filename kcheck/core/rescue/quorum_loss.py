@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy
-from kcheck.core.cluster.quorum import committed_to
-from kcheck.core.rescue.broker_role import BrokerRole, as_broker
+from kcheck.core.cluster.quorum import committed_to, with_electors
+from kcheck.core.rescue.broker_role import BrokerRole, as_broker, roles_of
 
 NO_DIRECTORY = "A" * 22
 """The directory id of a node that got no vote (Uuid.ZERO_UUID)."""
@@ -96,6 +96,8 @@ class QuorumLoss(NamedTuple):
     """True if the newest copy has every record that it must share with the others."""
     is_stale: bool = False
     """True if disks of brokers have topics or leader epochs that the newest copy does not have."""
+    former: tuple[int, ...] = ()
+    """The controllers of the last election, if the settings name others now."""
     proven_end: int = 0
     """Records of the newest copy below this offset were committed, because a leader or a broker acted on them."""
 
@@ -187,8 +189,9 @@ class QuorumLoss(NamedTuple):
     @property
     def has_all_committed(self) -> bool:
         """True if the disks of a majority are here, so that the newest copy has all that was committed."""
-        usable = {node.node_id for node in self.nodes if self.can_vote(node) and is_usable(node)}
-        return len(usable) >= self.majority and not (self.behind or self.is_stale) and self.is_one_history
+        former = self._replace(voters=self.former or self.voters)
+        usable = {node.node_id for node in self.nodes if former.can_vote(node) and is_usable(node)}
+        return len(usable) >= former.majority and not (self.behind or self.is_stale) and self.is_one_history
 
     @property
     def unnamed(self) -> tuple[int, ...]:
@@ -221,12 +224,17 @@ def is_usable(node: RescueNode) -> bool:
     return node.copy is not None and node.copy.is_complete
 
 
-def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss | None:
+def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int], *, compares: bool = False) -> QuorumLoss | None:
     """Return the quorum after a loss; None if there is no copy of the metadata.
 
-    A corrupt copy counts only where no other is left.
+    A corrupt copy counts only where no other is left. `compares`: as in `with_electors`.
     """
     given_up = frozenset(dead)
+    held = [node for node in nodes if node.copy is not None]
+    seats = (node.configured for node in nodes if "controller" in roles_of(node.settings))
+    elected = with_electors([node.copy for node in held if node.copy is not None], seats, compares=compares)
+    named = dict(zip(map(id, held), elected, strict=True))
+    nodes = [node._replace(copy=named.get(id(node))) for node in nodes]
     marked = tuple(node._replace(dead=node.dead or node.node_id in given_up) for node in nodes)
     copies = [node for node in marked if node.copy is not None]
     if not copies:
@@ -234,14 +242,17 @@ def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss 
     newest = max(filter(is_usable, copies) if any(map(is_usable, copies)) else copies, key=_for_source)
     assert newest.copy is not None
     voters = frozenset(voter.voter_id for voter in newest.copy.voter_set) or newest.copy.voters or newest.configured
+    held_before = (node.copy for node in held if node.log_dir == newest.log_dir)
+    former = next((copy.voters for copy in held_before if copy is not None and not copy.voter_set), voters)
     loss = QuorumLoss(
         nodes=marked,
         newest=newest,
         voters=tuple(sorted(voters)),
         is_dynamic=bool(newest.copy.voter_set),
         dead=given_up,
-        committed_to=committed_to([node.copy for node in copies if node.copy is not None], voters),
+        committed_to=committed_to([node.copy for node in copies if node.copy is not None], former or voters),
         epoch=1 + max(node.epoch for node in marked),
+        former=tuple(sorted(former)) if former - voters else (),
     )
     return loss.proven_to(newest.copy.snapshot)
 

@@ -266,7 +266,10 @@ def _no_controller(loss: QuorumLoss, wanted: NewVoter | None) -> RescueRefusal:
     free = max((200, *loss.voters, *loss.copy.image.brokers)) + 1
     is_broker = wanted is not None and wanted.node_id in loss.copy.image.brokers
     number = wanted.node_id if wanted is not None and not is_broker else new[0] if new else free
-    bring = f"Format the disk of a new controller with kafka-storage.sh, and name it: {number}=PATH --voter {number}."
+    joins = " --no-initial-controllers" if loss.is_dynamic else ""
+    cluster_id = loss.newest.cluster_id or "ID"
+    command = f"kafka-storage.sh format --cluster-id {cluster_id}{joins} --config controller.properties"
+    bring = f"Format the disk of a new controller ({command}), and name it: {number}=PATH --voter {number}."
     if wanted is None and len(new) > 1:
         bring = f"Name the controller that is to lead: --voter {number}."
     why = "No controller is here that can lead." if wanted is None else f"Node {number} is no controller that is here."

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any, Self
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses
+from kcheck.core.election.choice import choice_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.first_rescue import FirstRescue, RescueVerb
@@ -66,7 +67,6 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.broker_gaps import failing_of, gaps_of, is_out_of_place, mistaken_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.elect import ElectionQuestion
-from kcheck.replicas.election_choice import choice_of
 from kcheck.replicas.election_output import require_whole
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.verbs.release import of_worse_end

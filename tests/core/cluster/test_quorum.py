@@ -3,7 +3,15 @@
 import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
-from kcheck.core.cluster.quorum import committed_to, kept_to, oldest_elected, quorum, rival_copy, started_together
+from kcheck.core.cluster.quorum import (
+    committed_to,
+    kept_to,
+    oldest_elected,
+    quorum,
+    rival_copy,
+    started_together,
+    with_electors,
+)
 from kcheck.model.cluster import ClusterImage, QuorumState, Voter
 
 VOTERS = frozenset({1, 2, 3})
@@ -84,6 +92,30 @@ def test_which_nodes_start_together(
 ) -> None:
     """A majority of the controllers, with one that can win."""
     assert started_together(quorum(copies), order) == together
+
+
+@pytest.mark.parametrize(
+    ("copies", "seats", "compares", "voters"),
+    [
+        ((copy(1, 30), copy(7, 20)), [{1}, {1}], False, {1}),
+        ((copy(1, 30),), [{1}], True, {1}),
+        ((copy(1, 30, heard=2),), [{1}], True, {1}),  # Version 1 of quorum-state has no voters.
+        ((copy(1, 30),), [{1}, {1, 2}], False, VOTERS),
+        ((copy(1, 30),), [], False, VOTERS),
+        ((copy(1, 30), copy(7, 20)), [{7}], False, VOTERS),
+        ((copy(1, 30)._replace(voter_set=(Voter(1, "d", ()),)),), [{1, 7}], False, VOTERS),
+        ((copy(1, 30)._replace(elected=QuorumState(1, 2, -1, (1, 2, 3))),), [{1}], True, VOTERS),
+        ((copy(1, 30)._replace(elected=QuorumState(1, 2, -1, (1, 2, 3))),), [{1}], False, {1}),
+        ((copy(1, 30)._replace(elected=QuorumState(1, 2, -1, (1,))),), [{1}], True, {1}),
+    ],
+)
+def test_settings_name_the_controllers_that_elect(
+    copies: tuple[MetadataCopy, ...], seats: list[set[int]], compares: bool, voters: set[int]
+) -> None:
+    """By equal lists, of which one has the newest copy. The quorum-state of 3.3 to 3.8 has to have the same voters."""
+    found = with_electors(copies, map(frozenset, seats), compares=compares)
+    assert [copy.voters for copy in found] == [voters] * len(copies)
+    assert with_electors((), [VOTERS], compares=False) == ()
 
 
 def test_the_newest_copy_and_its_voters_count() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.election.first_rescue import MetadataHere, RescueVerb, first_rescue
+from kcheck.core.election.first_rescue import MetadataHere, RescueVerb, first_rescue, if_lost
 
 THREE = frozenset({1, 2, 3})
 QUORUM, METADATA = RescueVerb.QUORUM, RescueVerb.METADATA
@@ -21,6 +21,24 @@ def test_damaged_logs_of_a_majority_need_a_rescue() -> None:
     one_gone = first_rescue(here._replace(damaged=frozenset({1}), dead=frozenset({2})))
     assert one_gone is not None
     assert "1 of 3 controllers has a corrupt metadata log (1)" in one_gone.why
+
+
+def test_controllers_that_are_not_here_may_be_lost() -> None:
+    """With a majority here they elect, as far as the disks show. Those that are given up need the rescue at once."""
+    none = frozenset[int]()
+    lost = if_lost(THREE, none, none, none)
+    assert lost is not None
+    assert lost.verb is RescueVerb.QUORUM
+    assert lost.why == "Controllers 1, 2 and 3 are not here. If their disks are lost, start no node"
+    one = if_lost(THREE, frozenset({1, 9}), frozenset({2}), none)
+    assert one is not None
+    assert one.why == "Controller 3 is not here. If its disk is lost, start no node"
+    two = if_lost(THREE, frozenset({1}), none, frozenset({1, 2, 9}))
+    assert two is not None
+    assert two.why.startswith("Controller 2 has lost the metadata. Controller 3 is not here. If its disk is lost,")
+    for row in ((THREE, frozenset({1, 2}), none, none), (THREE, none, THREE, none), (none, none, none, none)):
+        assert if_lost(*row) is None
+    assert if_lost(THREE, none, none, THREE) is None
 
 
 def here(*, without: tuple[int, ...] = (), dead: tuple[int, ...] = (), **more: Any) -> MetadataHere:

@@ -4,14 +4,13 @@ from kcheck.core.cluster.copies import LostCopy, RaftEpoch
 from kcheck.core.election.first_rescue import MetadataHere, RescueVerb, first_rescue
 from kcheck.core.premises.facts import BrokerFacts, LogFacts, MissingRecords
 from kcheck.core.premises.identity import NODE_ID
-from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.table import judged, judged_together, with_premises
 from kcheck.core.releases.releases import release
 from kcheck.model.cluster import ClusterImage, Voter
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import TopicPartition
-from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
+from kcheck.model.premises import SAME_HISTORY, JudgedPremise, PremiseEvidence, PremiseStatus
 from tests.core.premises.test_premises import GAP, IDENTITY, KRAFT, copy, facts, image, log_dir, not_seen, refuted
 
 LED = image(1, leader_epoch=4)
@@ -150,7 +149,10 @@ def test_a_majority_of_controllers_that_lacks_what_a_broker_acted_on() -> None:
     for row in (given(LED, log), given(without, log, at=50)):
         assert "P201" not in refuted(row) | not_seen(row)
     one = facts(logs=(log,), copies=(copy(100, 50, of=without, voters=voters), copy(1, 60, of=LED, voters=voters)))
-    assert "P201" not in refuted(one) | not_seen(one)
+    assert "P201" not in refuted(one)  # A minority: the others may have it.
+    assert not_seen(one)["P201"] == f"{told} orders; up to 9 records of 1 partition would become stray"
+    (said,) = (row for row in judged(one) if row.id == "P201")
+    assert (said.provide, said.may_lose_history) == ("--metadata with the log dirs of controllers 101 and 102", True)
 
 
 def test_what_the_premises_say_of_the_metadata() -> None:

@@ -111,6 +111,22 @@ def test_controllers_whose_logs_are_not_given() -> None:
     assert (PremiseStatus.NOT_SEEN, "the log dirs of voters 2,3") == (row.status, row.provide)
 
 
+def test_controllers_whose_logs_are_lost() -> None:
+    """Their disks are here without a log: no other vote is to be waited for."""
+    alone = node("1@a:1", 60, lists=(listing(1, 1),))
+    for given in (
+        alone._replace(without_log=frozenset({2, 3})),
+        alone._replace(lost_copies=tuple(LostCopy(f"d{number}", number, is_place=True) for number in (2, 3))),
+    ):
+        row = judgement(given)
+        assert row is not None
+        assert row.status is PremiseStatus.PROVEN
+    for lost in (LostCopy("d2", 2), LostCopy("d2", 2, is_place=True, damage="torn")):
+        row = judgement(alone._replace(without_log=frozenset({3}), lost_copies=(lost,)))
+        assert row is not None
+        assert (row.status, row.provide) == (PremiseStatus.NOT_SEEN, "the log dirs of voters 2")
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -54,6 +54,19 @@ def test_disks_of_a_majority_have_all_that_was_committed() -> None:
     assert not left(node(101, copy(101)), node(102, copy(102, damage="middle")), *brokers()).has_all_committed
 
 
+def test_settings_name_other_controllers() -> None:
+    """The one that is left leads; whether it has all that the former ones had committed stays open."""
+    settings = {"process.roles": "controller"}
+    alone = node(101, copy(101), settings=settings, configured=frozenset({101}))
+    loss = left(alone, node(102), node(103), *brokers(), dead=())
+    assert (loss.voters, loss.former, loss.has_majority) == ((101,), (101, 102, 103), True)
+    assert (loss.has_all_committed, loss.committed_to) == (False, None)
+    both = left(alone, node(102, copy(102)), node(103), *brokers(), dead=())
+    assert (both.voters, both.has_all_committed) == ((101,), True)
+    same = left(alone._replace(configured=frozenset({101, 102, 103})), *brokers())
+    assert (same.voters, same.former) == ((101, 102, 103), ())
+
+
 @pytest.mark.parametrize(
     ("nodes", "expected"),
     [

@@ -1,4 +1,4 @@
-"""The order of starts and the leaders, which all partitions of a cluster decide together."""
+"""The decisions for all partitions of a cluster together (the order of starts, and who leads by the plan)."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
