@@ -46,8 +46,7 @@ def premised_starts(
         with_edits = log_dirs.edited({log_dir.path: log_dir.opened() for log_dir in edited})
         then, premises_then = judge(targets, after, options, with_edits)
     # A plan brings no record back: it only changes the files that show what is gone. It mends what is unreadable.
-    aside = {(of.path, name) for of in edited for name, partition in of.by_dir.items() if partition.gone}
-    gone = (row for row in premises if not _is_of_files(row) and (row.log_dir, row.partition) not in aside)
+    gone = (judged for judged in premises if not _is_of_files(judged))
     by_place = {
         (judged.id, judged.broker_id, judged.log_dir, judged.partition): judged for judged in chain(gone, premises_then)
     }

@@ -396,7 +396,7 @@ def _decided(
     words = verdict(
         shown, cluster.starts, order, course, failing=failing, is_mistaken=is_mistaken, is_all=shown == elections,
         moved=moved, why_empty=why_empty(directories.premises, image), uncounted=uncounted,
-        apart=[*not_counted_words(not_counted(apart, elections)), *map(_sentence, readable_words(removed))],
+        apart=[*not_counted_words(not_counted(apart, elections)), *(f"{capital(it)}." for it in readable_words(removed))],
         nothing=nothing_words(elsewhere, [*apart, *unserved, *failing], shown),
     )  # fmt: skip
     rescue = rescue_first(
@@ -443,10 +443,6 @@ def _decided(
         left_out=directories.left_out,
         misplaced=moved,
     )
-
-
-def _sentence(words: str) -> str:
-    return f"{capital(words)}."
 
 
 def _as_known(
