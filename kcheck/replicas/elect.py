@@ -395,9 +395,9 @@ def _decided(
     elsewhere = [*gaps, *uncounted, *filter(_MAY_LOSE, directories.premises), *question.without]
     words = verdict(
         shown, cluster.starts, order, course, failing=failing, is_mistaken=is_mistaken, is_all=shown == elections,
-        moved=moved, why_empty=why_empty(directories.premises, image), uncounted=uncounted,
-        apart=[*not_counted_words(not_counted(apart, elections)), *(f"{capital(it)}." for it in readable_words(removed))],
-        nothing=nothing_words(elsewhere, [*apart, *unserved, *failing], shown),
+        moved=moved, why_empty=why_empty(directories.premises, image), uncounted=uncounted, apart=[
+            *not_counted_words(not_counted(apart, elections)), *(f"{capital(row)}." for row in readable_words(removed)),
+        ], nothing=nothing_words(elsewhere, [*apart, *unserved, *failing], shown),
     )  # fmt: skip
     rescue = rescue_first(
         arguments, question.metadata, question.dead, copies=directories.copies, premises=directories.premises,
