@@ -177,8 +177,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     ),
     "node-id": (
         row(START_1, 1, f"abort P102 broker-1/data: {OF_NODE}"),
-        row("predict broker-1/data --config broker-1/server.properties", 1, "will not boot", OF_NODE, "next start"),
-        row("predict broker-1/server.properties", 1, "will not boot", OF_NODE, "next start"),
+        row("predict broker-1/data --config broker-1/server.properties", 1, "will not boot", OF_NODE),
+        row("predict broker-1/server.properties", 1, "will not boot", OF_NODE),
         row("check broker-1/data --config broker-1/server.properties", 1, f"fatal KC315 {OF_NODE}"),
     ),
     "generated-broker-id": (

@@ -49,9 +49,9 @@ def test_each_loss_names_the_end_of_each_replica_and_the_reason() -> None:
     name = "00000000000000000000.log"
     assert shown[-4:] == [
         "old-1 loses offsets 20-39 in steps 2, 4 and 7. 20 records are lost, all of them committed.",
-        f"Broker 3 ends at offset 20: the CRC of the batch at position 1661 of {name} does not match.",
         f"Broker 1 ends at offset 20, and leads: an incomplete batch at position 1661 of {name}.",
         f"Broker 2 ends at offset 20: an incomplete batch at position 1661 of {name}.",
+        f"Broker 3 ends at offset 20: the CRC of the batch at position 1661 of {name} does not match.",
     ]
     of_solo = next(line for line in shown if line.startswith("Broker 2 ends at offset 20, and leads"))
     assert of_solo.endswith(f"position 1668 of {name} does not match. Offsets 40-49 are readable after that.")
