@@ -29,7 +29,7 @@ from kcheck.replicas.costed_plans import plans_of
 from kcheck.replicas.group_offsets import GroupOffset
 from kcheck.replicas.leader_plans import Election, fork_of
 from kcheck.replicas.loading import ReplicaFiles, brought_back
-from kcheck.replicas.loss import holes
+from kcheck.replicas.loss import seen_holes
 from kcheck.replicas.lost_amounts import amounts_lost, lacks, removed
 from kcheck.replicas.lost_transactions import cut_transactions, open_transactions
 from kcheck.replicas.remote_losses import remote_amounts, remote_lost
@@ -399,7 +399,7 @@ def _candidate(
         lost=None,
         refetch=None,
         shared=shared_batches(state),
-        holes=holes(state.logs),
+        holes=seen_holes(state.logs),
     )
     if plan is None or state.problem is not None or end is None:
         return candidate

@@ -1,6 +1,7 @@
 """Counts the records and bytes in a range of offsets, from batch headers."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ from kcheck.core.replication.lineage import Lineage, lineage_of_batches
 from kcheck.core.replication.truncation_plans import CutPosition, OffsetRange
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.source import Source
+from kcheck.model.unreadable import UnreadableError
 from kcheck.records.record import BODY_SIZE_MAX, Record, read_records
 from kcheck.replicas.replica import LogFile, logs_from
 from kcheck.segments.batches import Walk
@@ -79,6 +81,13 @@ def holes(logs: tuple[LogFile, ...]) -> tuple[OffsetRange, ...]:
     Compaction leaves gaps too, also within segments. Then the result is empty, as nothing shows a removed segment.
     """
     return _walked(logs).holes if len(logs) > 1 else ()
+
+
+def seen_holes(logs: tuple[LogFile, ...]) -> tuple[OffsetRange, ...]:
+    """Return these offsets for a picture; empty if the log cannot be read."""
+    with suppress(UnreadableError):
+        return holes(logs)
+    return ()
 
 
 def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan
+from kcheck.core.premises.elections import FOLLOWING
 from kcheck.core.premises.table import BY_ID
 from kcheck.core.replication.truncation_plans import FollowerPlan
 from kcheck.documents.verification import PlanStep, StepKind
@@ -90,8 +91,11 @@ def double_steps(doubles: Iterable[DoubleReplica]) -> Iterator[PlanStep]:
 
 
 def premise_steps(premises: Iterable[JudgedPremise]) -> Iterator[PlanStep]:
-    """Yield a step for each premise of a broker's next start that is refuted, or that another file would show."""
-    for judged in premises:
+    """Yield a step for each premise of a broker's next start that is refuted, or that another file would show.
+
+    The log ends of the leaders that replicas have to follow are in steps of their own.
+    """
+    for judged in (row for row in premises if row.id not in FOLLOWING):
         expected = f"{judged.id}: {BY_ID[judged.id].sentence.removesuffix('.')}"
         if judged.status is PremiseStatus.REFUTED:
             yield PlanStep(StepKind.PREMISE, expected, judged.sentence, ok=False, broker_id=judged.broker_id)

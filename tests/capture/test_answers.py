@@ -53,7 +53,7 @@ def test_a_case_has_the_same_answers(case: Path, tmp_path: Path) -> None:
     paths, kafka = described.get("paths", ["before"]), described["kafka"][0]
     (tmp_path / "made").mkdir()
     if run(["capture", str(tmp_path / "before"), "--dry-run"])[0] == 0:
-        bundle = captured([tmp_path / "before"], tmp_path / "made")
+        bundle = captured([tmp_path / "before"], tmp_path / "made", "--with-offsets")
     else:  # Files that are in no log dir: each is captured alone.
         bundle = captured([tmp_path / path for path in paths], tmp_path / "made")
         paths = [f"before/{Path(path).name}" for path in paths]

@@ -269,6 +269,16 @@ def test_the_directory_of_a_voter(nodes: list[NodeDirectory], message: str | Non
     assert messages == ([] if message is None else [message])
 
 
+def test_a_controller_with_voters_of_its_own_is_another_finding() -> None:
+    """It votes for itself, so only KC509 speaks of it."""
+    voters, own = (Voter(1, "A", ()), Voter(3, "C", ())), (Voter(3, "X", ()),)
+    newest = copy(1, 30)._replace(voter_set=voters, directory_id="A")
+    rival = copy(3, 0)._replace(voter_set=own, directory_id="X")
+    view = quorum([newest, rival], [NodeDirectory(3, "X", "d", has_metadata_log=True, is_empty=False)])
+    found = {finding.id for finding in found_by_all(view, Scope.CLUSTER)}
+    assert ("KC509" in found, "KC504" in found) == (True, False)
+
+
 def orphan(cause: StrayCause = StrayCause.TOPIC, **view: Any) -> Finding:
     """Return what is found of a directory whose topic ZooKeeper does not have."""
     stray = IN_CLUSTER._replace(

@@ -20,6 +20,8 @@ from kcheck.words import LISTED_MAX, broker_names, counted, offset_range, partit
 
 FOLLOWED = "P602"
 """The premise that the broker has followed each leader that was elected uncleanly."""
+FOLLOWING = (FOLLOWED, "P850")
+"""The premises about replicas that have to follow these leaders."""
 
 
 def elects_in_sync(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -177,6 +179,6 @@ TABLE = (
         "If the broker leads, the former replicas in sync delete the records that this leader lacks.",
         "Look for the leader that keeps most records, by kcheck recover with the log dirs of all brokers.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9; ReplicaFetcherThread",
-        are_followed, ends_start=False,
+        are_followed, ends_start=False, is_counted=True,
     ),
 )  # fmt: skip

@@ -119,7 +119,7 @@ TABLE = (
         "No checkpoint of a log dir lists a partition that the broker led last, and that has no directory.",
         "A checkpoint lists one, and the metadata names no other log dir. Not seen without a controller's log dir.",
         "Records that no follower had fetched are on no disk here.",
-        "Put these directories back from a backup, and ask again. Without a backup kcheck recover has other steps.",
+        "Put these directories back from a backup, and ask again. Without a backup these records are lost.",
         "ReplicaManager.checkpointHighWatermarks, LogManager.checkpointLogRecoveryOffsets 0.8.2 to 4.3.1",
         none_removed, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),

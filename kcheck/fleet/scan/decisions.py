@@ -40,40 +40,45 @@ def add_decisions(output: RunOutput, about: Mapping[str, str], release: Release,
     run = written_run(output, run_tables().keys() - {"runs"}, **about)
     names = [column.name for column in clusters.TABLE.run_columns]
     rows = [dict(zip(names, values, strict=True)) for values in run.values("clusters", names)]
-    others = {*losing_clusters(run)} - {row["cluster"] for row in rows}
+    losing = losing_clusters(run)
+    others = {*losing} - {row["cluster"] for row in rows}
     by_name: dict[str | None, list[dict[str, Any]]] = defaultdict(list)
     for row in (*rows, *({"cluster": name} for name in sorted(others, key=name_order))):
         by_name[row["cluster"]].append(row)
     for held, name in holding(run, by_name):
         for row in by_name[name]:
-            _decide(output, held, row, release, decide, count)
+            _decide(output, held, row, release, decide, count, losing[name])
     if rows:
         batch = batch_of([[row[name] for name in names] for row in rows], clusters.TABLE.run_columns)
         output.rewrite("clusters", batch)
 
 
 def _decide(
-    output: RunOutput, run: FleetRun, row: dict[str, Any], release: Release, decide: Decide, count: Count
+    output: RunOutput, run: FleetRun, row: dict[str, Any], release: Release, decide: Decide, count: Count, least: int
 ) -> None:
-    """Put the decision about a cluster into its row, and write the finding."""
+    """Put the decision about a cluster into its row, and write the finding.
+
+    `least` committed records are lost at most under the best leaders, where the decision does not say how many.
+    """
     columns = guarded(lambda: decide(run, row["cluster"]), Location())
     if isinstance(columns, Finding):
         findings: tuple[Finding, ...] = (columns,)
     else:
         row.update(columns)
-        stake = _at_stake(row)
+        stake = _at_stake(row, least)
         findings = () if stake is None else tuple(check_run(stake, release))
     written = [finding for finding in findings if count(finding.id, finding.severity)]
     if written:
         output.write("findings", findings_batch((row["cluster"], None), written))
 
 
-def _at_stake(row: Mapping[str, Any]) -> AtStake | None:
+def _at_stake(row: Mapping[str, Any], least: int) -> AtStake | None:
     """Return the loss of a decided cluster; None without one. Without metadata the leaders are not known."""
     if is_at_stake(row):
         return AtStake(row["start_all_committed"] or 0, row["start_all_offline"] or 0, row["recover"])
-    is_unknown = row.get("start_all_offline") is None and row.get(LEAST)
-    return AtStake(row[LEAST], 0, row["recover"], is_least=True) if is_unknown else None
+    least = row.get(LEAST) or least
+    is_unknown = row.get("start_all_offline") is None and least
+    return AtStake(least, 0, row["recover"], is_least=True) if is_unknown else None
 
 
 def add_needed(

@@ -18,7 +18,7 @@ from kcheck.core.election.election import (
     elect,
     registered,
 )
-from kcheck.core.election.phases import Phase, order_of_starts, phases
+from kcheck.core.election.phases import Course, Phase, of_brokers, order_of_starts, phases
 from kcheck.core.election.plans import CopyState, PartitionElection, decided
 from kcheck.core.election.scenarios import planned
 from kcheck.core.election.start_order import Costs, StartOrder
@@ -462,3 +462,11 @@ def test_of_equal_losses_the_fewest_unclean_elections_decide() -> None:
     order = order_of_starts([row], STARTS, Means())
     assert order.brokers.index(3) < order.brokers.index(2)
     assert [*displaced([row], order.brokers, STARTS, Means())] == []
+
+
+def test_a_course_of_some_brokers_alone() -> None:
+    """A phase in which none of them starts, stops or leads goes."""
+    course = Course(Means(), (Phase((), (1,)), Phase((1,), (2, 3)), Phase((), (4,))))
+    order, own = of_brokers(StartOrder((1, 2, 3, 4), is_proven=True), course, {2, 3})
+    assert (order.brokers, order.is_proven) == ((2, 3), True)
+    assert own.phases == (Phase((), (2, 3)),)
