@@ -60,12 +60,14 @@ def other_names(logs: Iterable[NamedLog]) -> Iterator[tuple[NamedLog, OtherName]
             for batch in log.batches:
                 by_batch.setdefault(batch, []).append(log)
     for log in logs:
+        unlike = _unlike(log, by_name)
+        if log.is_served and not unlike and len(by_name[log.partition]) > 1:
+            continue  # all replicas of this name agree
         alike = dict.fromkeys(other for batch in log.batches for other in by_batch.get(batch, ()))
         others = [other for other in alike if other.broker_id != log.broker_id]
         votes = Counter(other.partition for other in others)
         own = votes.pop(log.partition, 0) + log.is_served
         most = max(votes.values(), default=0)
-        unlike = _unlike(log, by_name)
         best = sorted(name for name, count in votes.items() if count == most)
         is_alone = log.is_served and len(by_name[log.partition]) == 1 and len(best) == 1
         there = here.get((log.broker_id, best[0])) if is_alone else None
