@@ -44,12 +44,12 @@ class KeylessRecords:
         owns = {place: config for place, config in image.configs.items() if place[0] == "topic"}
         # The cleaner starts before the broker applies its settings of the metadata (BrokerMetadataPublisher).
         policies = (image, image._replace(configs=owns))
-        number = log_dir.view.where.broker_id
+        broker_id = log_dir.view.where.broker_id
         for name, directory in log_dir.directories:
-            topic, number = directory.topic, directory.partition
+            topic = directory.topic
             if directory.state is DirectoryState.CURRENT and topic not in COMPACTED and topic in image.topics:
-                cleaned = log_dir.checkpoints.of(topic, number).cleaned
-                if not cleaned and any(is_compacted(known, topic, number, self._settings) for known in policies):
+                cleaned = log_dir.checkpoints.of(topic, directory.partition).cleaned
+                if not cleaned and any(is_compacted(known, topic, broker_id, self._settings) for known in policies):
                     yield name, directory
 
     def _counts(self, tree: Tree, path: str) -> Iterator[tuple[int, bool]]:

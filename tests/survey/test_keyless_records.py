@@ -21,13 +21,18 @@ NEVER_CLEANED = CASES / "kc253-keyless-records-compacted" / "never-cleaned"
 AUDIT = TopicPartition("audit", 0)
 
 
-def logs(path: Path, policy: str = "", own: str | None = None, dynamic: str | None = None) -> list[KeylessLog]:
-    """Return the logs with such records; `policy` is of the broker's file, `dynamic` of all brokers, `own` of audit."""
+def logs(
+    path: Path, policy: str = "", own: str | None = None, dynamic: str | None = None, entity: str = ""
+) -> list[KeylessLog]:
+    """Return the logs with such records.
+
+    `policy` is of the broker's file, `dynamic` of all brokers or of the `entity`, `own` of audit.
+    """
     log_dir = open_log_dir(LOCAL, str(path), None, release("3.9"))
     config = {} if own is None else {"cleanup.policy": own}
     image = ClusterImage({"audit": TopicImage("audit", None, {})}, configs={("topic", "audit"): config})
     if dynamic is not None:
-        image = image._replace(configs={**image.configs, ("broker", ""): {"log.cleanup.policy": dynamic}})
+        image = image._replace(configs={**image.configs, ("broker", entity): {"log.cleanup.policy": dynamic}})
     return list(KeylessRecords(release("3.9"), policy).logs(LOCAL, str(path), log_dir, image))
 
 
@@ -50,6 +55,15 @@ def test_a_policy_of_all_brokers_in_the_metadata(data: Path) -> None:
     expected = [KeylessLog(AUDIT, str(data), 90, 75)]
     assert logs(data, dynamic="compact,delete") == logs(data, "compact", dynamic="delete") == expected
     assert logs(data, own="delete", dynamic="compact") == logs(data, dynamic="delete") == []
+
+
+def test_a_policy_of_one_broker_in_the_metadata(data: Path) -> None:
+    """Only that of the broker counts, not that of a broker with the number of the partition."""
+    own = open_log_dir(LOCAL, str(data), None, release("3.9")).view.where.broker_id
+    assert own not in (None, AUDIT.partition)
+    expected = [KeylessLog(AUDIT, str(data), 90, 75)]
+    assert logs(data, dynamic="compact", entity=str(own)) == expected
+    assert logs(data, dynamic="compact", entity=str(AUDIT.partition)) == []
 
 
 def test_a_log_that_was_cleaned(data: Path) -> None:
