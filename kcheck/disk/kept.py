@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import local
 from typing import Any, TypeVar
 
-from kcheck.disk.directory import HOLE_SIZE_MIN, filled, read
+from kcheck.disk.directory import HOLE_SIZE_MIN, read
 from kcheck.disk.listing import Listing
 from kcheck.disk.local import LOCAL, LocalDirectory, LocalTree, OpenedFile, listed
 from kcheck.model.names import IsStranger, is_stranger
 from kcheck.model.rights import PlainOwners
-from kcheck.model.source import SHORT_SIZE_MAX, BytesSource, Filled, Source
+from kcheck.model.source import BytesSource, Source
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -93,32 +93,19 @@ class KeptDirectory(LocalDirectory):
         size = self._sizes.get(name)
         return super().readable_size(name) if size is None else size
 
-    def read_short(self, name: str) -> bytes | None:
-        """Return a file as `Files.read_short`."""
-        found = self._kept_or_opened(name)
-        if isinstance(found, bytes):
-            return found if len(found) <= SHORT_SIZE_MAX else None
-        with found as source:
-            return read(source, source.size) if source.size <= SHORT_SIZE_MAX else None
-
-    def read_filled(self, name: str) -> Filled:
-        """Return a file without the hole at its end, as `Directory.read_filled`."""
-        found = self._kept_or_opened(name)
-        return Filled(found, len(found)) if isinstance(found, bytes) else filled(found)
-
     def open(self, name: str) -> AbstractContextManager[Source]:
         """Open a file as `Directory.open`."""
-        found = self.opened(name) if name.endswith(".log") else self._kept_or_opened(name)
+        found = self.opened(name) if name.endswith(".log") else self.short_or_opened(name)
         return nullcontext(BytesSource(found)) if isinstance(found, bytes) else found
 
-    def _kept_or_opened(self, name: str) -> bytes | OpenedFile:
+    def short_or_opened(self, name: str) -> bytes | OpenedFile:
         """Return the bytes of a small file, read once; a larger file is open."""
         if name.endswith(".log"):
-            return self.short_or_opened(name)
+            return super().short_or_opened(name)
         path = self._folder + name
         data = self._tree.kept(path)
         if data is None:
-            found = self.short_or_opened(name)
+            found = super().short_or_opened(name)
             if isinstance(found, bytes):
                 data = found
             elif found.source.size > HOLE_SIZE_MIN:

@@ -162,7 +162,7 @@ class LocalDirectory(Directory):
         return OpenedFile(self._prefix + name, follow=self._follow, at=self._at, folder=folder)
 
     def short_or_opened(self, name: str) -> bytes | OpenedFile:
-        """Return a complete short file, mostly with one read and without its status; a larger file is open."""
+        """Return a short file, mostly with one read and without its status; a larger file is open."""
         try:
             descriptor = os.open(self._prefix + name, _FLAGS | _NOATIME, dir_fd=self._at)
         except (OSError, ValueError):
@@ -180,7 +180,7 @@ class LocalDirectory(Directory):
         """Return a complete file, as `Files.read_short`."""
         found = self.short_or_opened(name)
         if isinstance(found, bytes):
-            return found
+            return found if len(found) <= SHORT_SIZE_MAX else None
         with found as source:
             return read(source, source.size) if source.size <= SHORT_SIZE_MAX else None
 

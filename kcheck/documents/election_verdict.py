@@ -51,10 +51,10 @@ def verdict(
 
     The partitions are `planned`, all or some; the `course` is for all. `failing` are brokers here that do not start;
     `is_mistaken` is true if some have disks or settings of another one. `moved` are the directories that belong at
-    another place. `why_empty` is the reason for an answer without
-    known partitions. `uncounted` are the premises with losses that no election counts, `apart` sentences about
-    directories that it does not count. `nothing` are the words for no loss. `is_all` is true if the partitions are all
-    of the cluster. `by_disks` is the first step where a run does not show the losses, so that no order is known.
+    another place. `why_empty` is the reason for an answer without known partitions. `uncounted` are the premises with
+    losses that no election counts, `apart` sentences about directories that no election counts. `nothing` are the words
+    for no loss. `is_all` is true if the partitions are all of the cluster. `by_disks` is the first step where a run
+    does not show the losses, so that no order is known.
     """
     if not partitions:
         return f"These paths have no partitions{'.' if why_empty is None else f', and {why_empty}.'}"

@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 SAME_HISTORY, MAJORITY_KNOWN = "P201", "P204"
-"""The premise that a majority of the controllers is known, for a node that is one of them."""
+"""The premises that the controllers have the history of a broker, and that a majority of them is known."""
 
 
 class PremiseStatus(StrEnum):

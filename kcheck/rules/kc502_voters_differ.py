@@ -20,7 +20,7 @@ See: operations/lost-quorum.md
 from collections.abc import Iterable
 
 from kcheck.core.cluster.copies import MetadataCopy
-from kcheck.core.cluster.quorum import Quorum, rival_copy
+from kcheck.core.cluster.quorum import Quorum
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.rules._cluster import place_of
@@ -38,7 +38,7 @@ def check(view: Quorum, release: Release) -> Iterable[Finding]:
         if copy.node_id is not None and copy.node_id in ids and _voters(copy):
             by_node[copy.node_id] = copy
     agreeing = [node for node, copy in by_node.items() if _voters(copy) == voters]
-    if not voters or not by_node or 2 * len(agreeing) > len(by_node) or rival_copy(copies) is not None:  # KC509
+    if not voters or not by_node or 2 * len(agreeing) > len(by_node) or view.rival is not None:  # KC509
         return
     configured = view.newest.elected is not None and view.newest.elected.voters is not None
     others = [f"{listed(sorted(_voters(copy)))} (controller {node})" for node, copy in sorted(by_node.items())]

@@ -18,7 +18,7 @@ See: operations/lost-quorum.md
 
 from collections.abc import Iterable
 
-from kcheck.core.cluster.quorum import Quorum, rival_copy
+from kcheck.core.cluster.quorum import Quorum
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
@@ -27,7 +27,7 @@ from kcheck.rules._words import kafka
 
 def check(view: Quorum, release: Release) -> Iterable[Finding]:
     """Compare the directory ids of the given nodes with the voter set."""
-    rival = rival_copy([standing.copy for standing in view.copies])  # KC509
+    rival = view.rival  # KC509
     for voter in sorted(view.newest.voter_set):
         if rival is not None and rival.node_id == voter.voter_id:
             continue

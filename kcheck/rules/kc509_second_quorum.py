@@ -18,7 +18,7 @@ See: operations/lost-quorum.md
 
 from collections.abc import Iterable
 
-from kcheck.core.cluster.quorum import Quorum, rival_copy
+from kcheck.core.cluster.quorum import Quorum
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.rules._cluster import place_of
@@ -29,7 +29,7 @@ from kcheck.words import listed
 
 def check(view: Quorum, release: Release) -> Iterable[Finding]:
     """Look for a copy that a majority of its own voter set elects."""
-    rival = rival_copy([standing.copy for standing in view.copies])
+    rival = view.rival
     if rival is not None:
         yield RULE.finding(
             place_of(rival),

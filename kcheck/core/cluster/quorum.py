@@ -64,6 +64,11 @@ class Quorum(NamedTuple):
         """True if a majority of the controllers is here; None for one controller, which elects itself."""
         return None if len(self.voters) < _SEVERAL else 2 * len(self.voters_here) > len(self.voters)
 
+    @property
+    def rival(self) -> MetadataCopy | None:
+        """The copy that voters of its own elect; None without one."""
+        return rival_copy([row.copy for row in self.copies])
+
 
 def quorum(copies: Sequence[MetadataCopy], nodes: Iterable[NodeDirectory] = ()) -> Quorum:
     """Return the facts that the copies of one cluster prove.
