@@ -82,6 +82,11 @@ def some_of(things: Sequence[object], most: int = NAMED_MAX, count: int | None =
     return ", ".join(map(str, things[:most])) + (f" and {more} more" if more > 0 else "")
 
 
+def some_names(partitions: Iterable[tuple[str, int]]) -> str:
+    """Return the names of the first partitions, and how many more there are."""
+    return some_of([partition_name(*partition) for partition in partitions])
+
+
 def some_reasons(reasons: Sequence[str], most: int, noun: str = "") -> str:
     """Return the first reasons, as `a; b; and 2 more`; the others are counted, with a noun if there is one."""
     more = len(reasons) - most

@@ -25,10 +25,10 @@ from kcheck.words import (
     broker_names,
     counted,
     listed,
-    partition_name,
     record_count,
     repair_title,
     shell_word,
+    some_names,
     some_of,
 )
 
@@ -121,7 +121,7 @@ def run_words(unread: int, remote: Collection[TopicPartition]) -> Iterator[str]:
         text = f"The log ends of {counted(unread, 'replica')} are unknown:"
         yield f"{text} a broker reads these logs when it starts. Scan with --depth crc."
     if remote:
-        names = some_of([partition_name(*partition) for partition in sorted(remote)])
+        names = some_names(sorted(remote))
         yield f"A leader of {names} may delete remote segments. kcheck elect on the log dirs counts their records."
 
 

@@ -12,7 +12,7 @@ from kcheck.core.start.strays import registers_cleanly
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
-from kcheck.words import listed, lost_words, partition_name, some_of
+from kcheck.words import listed, lost_words, some_names
 
 
 class PreflightReason(NamedTuple):
@@ -87,11 +87,7 @@ def cluster_reasons(
         brokers = sorted({number for row in left for number in row.last_known})
         waits = f"broker {listed(brokers)} is back, or " if brokers else ""
         why = (
-            f"{cause}, so it leaves the ELR of {_names(row.partition for row in left)}: no replica leads there until"
-            f" {waits}an unclean election is run"
+            f"{cause}, so it leaves the ELR of {some_names(row.partition for row in left)}: no replica leads there"
+            f" until {waits}an unclean election is run"
         )
         yield PreflightReason(ReasonKind.ELR, why)
-
-
-def _names(partitions: Iterable[tuple[str, int]]) -> str:
-    return some_of([partition_name(*partition) for partition in partitions])

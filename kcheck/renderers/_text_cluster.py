@@ -27,7 +27,7 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 from kcheck.screen.page import Page, cell, known
 from kcheck.verbs.cluster import ClusterReport
-from kcheck.words import agree, counted, moment, offset_range, partition_name, some_of
+from kcheck.words import agree, counted, moment, offset_range, partition_name, some_names, some_of
 
 _SHOWN = 20
 """Number of partitions in need of a look that are listed without `--all`."""
@@ -283,7 +283,7 @@ def _zookeeper(metadata: ZookeeperMetadata, page: Page) -> None:
         ("to elect the preferred leader of", metadata.electing),
     ):
         if partitions:
-            page.wrapped(f"{words} {some_of([partition_name(*key) for key in partitions])}", hanging="    ")
+            page.wrapped(f"{words} {some_names(partitions)}", hanging="    ")
     if metadata.log_dir_changes:
         page.wrapped(f"a log dir failed on broker {_ids(metadata.log_dir_changes)}", hanging="    ")
 

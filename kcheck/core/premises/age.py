@@ -12,7 +12,7 @@ from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.java import java_int
 from kcheck.model.names import CLEAN_SHUTDOWN, REPLICATION_OFFSET, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, listed, partition_name, some_of
+from kcheck.words import counted, listed, partition_name, some_names, some_of
 
 DISK_NOT_OLDER = "P701"
 _PROVIDE = f"the newest copy of the disk; or --allow {DISK_NOT_OLDER} if this is it"
@@ -209,7 +209,7 @@ def are_of_their_topics(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
     former = sorted(of_former_topics(facts))
     if facts.mode is not Mode.ZOOKEEPER or not former:
         return
-    names = some_of([partition_name(*partition) for partition in former])
+    names = some_names(former)
     sentence = (
         f"{facts.name} stopped before {listed(dict.fromkeys(row.topic for row in former), most=3)} was created again in"
         f" ZooKeeper. {names} here are of the former topic, and would mix with the new records"

@@ -10,7 +10,7 @@ from kcheck.core.premises.presence import has_newest, is_alone, refused_log_dirs
 from kcheck.core.start.strays import is_not_here
 from kcheck.model.names import DirectoryState, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import agree, capital, counted, partition_name, some_of
+from kcheck.words import agree, capital, counted, some_names, some_of
 
 LAST_LOGS_THERE, NONE_REMOVED = "P861", "P837"
 """The premises that every log that the broker led last is here, and that no directory of one was removed."""
@@ -34,7 +34,7 @@ def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
     moved = [partition for partition in led if partition in kept and _is_elsewhere(partition, facts)]
     evidence = PremiseEvidence(facts.image_path or "", f"{facts.name} led {counted(len(led), 'partition')} last")
     if absent:
-        sentence = f"no log dir here has the log of {_named(absent)}, which {facts.name} led last"
+        sentence = f"no log dir here has the log of {some_names(absent)}, which {facts.name} led last"
         if not facts.is_complete:
             yield not_seen(premise, facts, sentence, f"the other log dirs of {facts.name}", evidence)
         elif facts.copies and not facts.has_metadata_of_others:
@@ -43,8 +43,8 @@ def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
             yield refuted(premise, facts, sentence, evidence)
     if moved:
         sentence = (
-            f"{facts.name} led {_named(moved)} last in a log dir that is not here. Another log dir has a directory, but"
-            " perhaps not the same log"
+            f"{facts.name} led {some_names(moved)} last in a log dir that is not here. Another log dir has a directory,"
+            " but perhaps not the same log"
         )
         yield not_seen(premise, facts, sentence, f"that log dir of {facts.name}", evidence)
     if not (absent or moved or removed):
@@ -60,9 +60,9 @@ def none_removed(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
     if places:
         rows = [row for own in places.values() for row in own]
         words, them = agree(len(rows), "directory of {} was", "directories of {} were"), agree(len(rows), "it", "them")
-        sentence = f"the {words.format(_named(rows))} removed from {some_of([*places])}, where checkpoints list {them}"
-        sentence += f". {capital(facts.name)} led {them} last"
-        evidence = [PremiseEvidence(path, f"checkpoints list {_named(own)}") for path, own in places.items()]
+        sentence = f"the {words.format(some_names(rows))} removed from {some_of([*places])}, where checkpoints list"
+        sentence += f" {them}. {capital(facts.name)} led {them} last"
+        evidence = [PremiseEvidence(path, f"checkpoints list {some_names(own)}") for path, own in places.items()]
         place = next(iter(places))
         if facts.copies and not facts.has_metadata_of_others:
             provide = "--metadata with a controller's log dir"
@@ -107,10 +107,6 @@ def _removed(absent: Sequence[TopicPartition], facts: BrokerFacts) -> dict[str, 
 def _is_elsewhere(partition: TopicPartition, facts: BrokerFacts) -> bool:
     """Return whether no log dir here has the id that the metadata names for the broker's replica (3.7 and later)."""
     return is_not_here(directory_id(partition, facts), facts.directory_ids)
-
-
-def _named(partitions: Sequence[TopicPartition]) -> str:
-    return some_of([partition_name(*partition) for partition in partitions])
 
 
 TABLE = (

@@ -1,7 +1,7 @@
 """Premises about the presence of log dirs, partitions and metadata."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kcheck.core.election.election import BrokerStart, Standing, eligible, registered, seats_of, standing
 from kcheck.core.election.fencing import fencing_order
@@ -15,7 +15,7 @@ from kcheck.core.start.strays import registers_cleanly
 from kcheck.model.cluster import STATIC
 from kcheck.model.names import CLUSTER_METADATA, LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
-from kcheck.words import agree, capital, counted, partition_name, shell_word, some_of
+from kcheck.words import agree, capital, counted, shell_word, some_names, some_of
 
 _TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
@@ -125,7 +125,7 @@ def _unplaced(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         return
     absent = [partition for partition in absent_partitions(facts) if not _was_never_in_sync(partition, facts)]
     if absent:
-        sentence = f"whether every log dir of {facts.name} is given is not known, because {_named(absent)}"
+        sentence = f"whether every log dir of {facts.name} is given is not known, because {some_names(absent)}"
         given = some_of([log_dir.path for log_dir in facts.log_dirs])
         sentence += f" {agree(len(absent), 'has', 'have')} no directory in {given}"
         evidence = PremiseEvidence(facts.image_path or "", f"{len(absent)} assigned partitions have no directory")
@@ -144,14 +144,15 @@ def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
     evidence = PremiseEvidence(facts.config_path, f"log.dirs = {value}")
     left_out = {row.path: names for row in facts.log_dirs if not row.is_named and (names := _only_in(row, facts))}
     for path, names in left_out.items():
-        sentence = f"log.dirs in {facts.config_path} does not contain {path}, which alone has {_named(sorted(names))}"
+        alone = some_names(sorted(names))
+        sentence = f"log.dirs in {facts.config_path} does not contain {path}, which alone has {alone}"
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
     moved = {
         row.path: placed for row in facts.log_dirs if row.path not in left_out and (placed := _placed_in(row, facts))
     }
     for path, placed in moved.items():
         sentence = (
-            f"log.dirs in {facts.config_path} does not contain {path}, where the metadata has {_named(placed)}. The"
+            f"log.dirs in {facts.config_path} does not contain {path}, where the metadata has {some_names(placed)}. The"
             " controllers elect no replica there"
         )
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
@@ -220,13 +221,13 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
     leading = [partition for partition in absent if may_lead(partition, facts)]
     alone = [partition for partition in absent if is_alone(partition, facts)]
     if alone:
-        sentence = f"{_named(alone)} would start empty, because no directory is here and no other broker has a replica"
-        sentence += new_disks(facts)
+        why = f"because no directory is here and no other broker has a replica{new_disks(facts)}"
+        sentence = f"{some_names(alone)} would start empty, {why}"
         yield refuted(premise, facts, sentence, evidence)
     others = [partition for partition in leading if partition not in alone]
     if others:
         sentence = (
-            f"{_named(others)} may lead here without a directory. {capital(facts.name)} makes an empty log, and the"
+            f"{some_names(others)} may lead here without a directory. {capital(facts.name)} makes an empty log, and the"
             f" other replicas would delete their records{new_disks(facts)}"
         )
         yield refuted(premise, facts, sentence, evidence)
@@ -237,7 +238,8 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         yield proven(premise, facts, evidence)
     else:
         has = "has" if len(expected) == 1 else "have"
-        sentence = f"{_named(expected)} {has} no directory here; whether another broker has the records is not known"
+        names = some_names(expected)
+        sentence = f"{names} {has} no directory here; whether another broker has the records is not known"
         yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
 
 
@@ -306,10 +308,6 @@ def only_follows(partition: TopicPartition, facts: BrokerFacts, *, in_the_end: b
     place, _ = _place(partition, facts)
     gets_lead = in_the_end and registration.replicas[0] == facts.broker_id
     return not (place.rules.unclean or gets_lead or may_lead(partition, facts))
-
-
-def _named(partitions: Sequence[TopicPartition]) -> str:
-    return some_of([partition_name(*partition) for partition in partitions])
 
 
 def shows_absence(facts: BrokerFacts) -> bool:

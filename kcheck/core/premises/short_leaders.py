@@ -17,7 +17,7 @@ from kcheck.model.cluster import UNCLEAN
 from kcheck.model.entries import Offset
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import partition_name, some_of
+from kcheck.words import partition_name, some_names
 
 FOLLOWS_NO_SHORTER = "P352"
 """The premise that no leader's log ends before the log of its follower."""
@@ -75,7 +75,7 @@ def follows_no_shorter(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedP
         rows = [(log, leader) for log, leader in short if leader.leads is leads]
         if rows:
             log, leader = rows[0]
-            names = some_of([partition_name(*row.partition) for row, _ in rows])
+            names = some_names(row.partition for row, _ in rows)
             sentence = (
                 f"{facts.name} ends when broker {leader.broker_id} leads {names}: that log ends at {leader.end}, before"
                 " the high watermark here. Brokers of 2.0.0 and earlier then end, as log truncation is not allowed"

@@ -30,7 +30,7 @@ from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.elect import ElectionQuestion
-from kcheck.words import LISTED_MAX, broker_names, counted, other_end_words, partition_name, some_of
+from kcheck.words import LISTED_MAX, broker_names, counted, other_end_words, some_names
 
 FIRST_COUNT = 3
 """Number of shown steps of a plan. `kcheck recover` on the disks gives all of them."""
@@ -188,7 +188,7 @@ def _not_known(election: RunElection, depth: str, *, is_counted: bool) -> Iterat
     yield from (f"what only broker {gap.broker_id} holds" for gap in election.gaps if gap.why is None)
     remote = sorted(election.cluster.remote)
     if remote:
-        names = some_of([partition_name(*partition) for partition in remote])
+        names = some_names(remote)
         yield f"how many records in remote storage a leader of {names} deletes or does not serve"
     if election.unread:
         yield f"what the next start keeps of {counted(election.unread, 'replica')}: the scan did not read the logs"
