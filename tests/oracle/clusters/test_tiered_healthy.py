@@ -67,10 +67,15 @@ def moves(cluster: Cluster, store: Path) -> None:
 
 
 def leaves(cluster: Cluster, store: Path) -> None:
-    """Let one topic leave remote storage, and another one copy no more (3.9 and later)."""
+    """Let one topic leave remote storage, and another one copy no more (3.9 and later).
+
+    Both brokers have deleted the local copies by then: the log start moves to the leader's local start alone, and a
+    follower that had deleted more would have a hole (KC203).
+    """
     create(cluster, "left", "ended", "kept")
     fill(cluster, "left", "ended", "kept")
     wait_for("copies", lambda: all(len(stored(store, topic)) >= 4 for topic in ("left", "ended", "kept")))
+    wait_for("local retention", lambda: local_starts(cluster, "left") == {4 * BATCH})
     histories.replicas(
         cluster,
         "alter left remote.storage.enable=false,remote.log.delete.on.disable=true",
@@ -89,6 +94,12 @@ def create(cluster: Cluster, *topics: str, retention_bytes: int = -1, brokers: S
 def fill(cluster: Cluster, *topics: str) -> None:
     """Write five batches to topics."""
     tiered.send(cluster, topics, 5)
+
+
+def local_starts(cluster: Cluster, topic: str) -> set[int]:
+    """Return the offsets that the local logs of a topic begin with."""
+    dirs = [log_dir / f"{topic}-0" for broker in cluster.brokers.values() for log_dir in broker.log_dirs]
+    return {min(int(path.stem) for path in directory.glob("*.log")) for directory in dirs if directory.exists()}
 
 
 def both_in_sync(cluster: Cluster, *topics: str) -> Callable[[], bool]:
