@@ -15,6 +15,8 @@ from kcheck.words import counted, offset_range, partition_name
 
 READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P312"
 """The ids of four premises (readable batches, segments of their log, working lookups, proper log ends)."""
+ABORTED = "P840"
+"""The premise that read_committed consumers get no aborted records."""
 APPENDED = "P351"
 """The premise that a broker appends after the last batch of each log."""
 OWN_KEYS = "P313"
@@ -75,6 +77,24 @@ def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
                 "consumers and followers skip them, or stop there; kcheck repair rebuilds the index",
                 follows="kcheck repair rebuilds the index",
             )  # fmt: skip
+
+
+def aborted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for aborted transactions that a transaction index does not list.
+
+    Only the recovery of a segment makes the entries again (LogSegment.recover 0.11 to 4.3.1).
+    """
+    for log in (log for log in facts.logs if log.batches is not None and log.batches.unlisted):
+        assert log.batches is not None
+        spans, name = log.batches.unlisted, partition_name(*log.partition)
+        inside = offset_range(min(start for start, _ in spans), max(end for _, end in spans))
+        sentence = f"{name}: the transaction indexes lack {counted(len(spans), 'aborted transaction')} ({inside})"
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"no entry in a .txnindex for {inside}")
+        yield where_it_leads(
+            premise, facts, log, sentence, evidence,
+            "read_committed consumers get the aborted records; kcheck repair rebuilds the indexes",
+            follows="kcheck repair rebuilds the indexes",
+        )  # fmt: skip
 
 
 def appended(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -191,6 +211,15 @@ TABLE = (
         "Run kcheck repair before the broker starts. It rebuilds the offset index.",
         "LogSegment.translateOffset, OffsetIndex.lookup 2.3 to 4.3.1", lookups, ends_start=False,
         rules=("KC151", "KC152", "KC153"), cost=PremiseCost.UNCOUNTED,
+    ),
+    Premise(
+        ABORTED, PremiseKind.PRESENCE, "Transaction indexes list every aborted transaction.",
+        "Each ABORT marker of a transaction with records has its entry. P307 says how much is read.",
+        "An entry is missing, or begins too late. Not seen in a replica that is not elected.",
+        "The broker does not notice. Consumers with isolation.level=read_committed get aborted records.",
+        "Run kcheck repair before the broker starts. This rebuilds the transaction index.",
+        "LogSegment.collectAbortedTxns, TransactionIndex 0.11 to 4.3.1", aborted, ends_start=False,
+        rules=("KC172",), cost=PremiseCost.UNCOUNTED,
     ),
     Premise(
         APPENDED, PremiseKind.PRESENCE, "New records come directly after the last batch of each log.",

@@ -79,6 +79,20 @@ def test_an_index_that_leads_to_another_place() -> None:
     assert "P310" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()),)))
 
 
+def test_a_transaction_index_without_its_entries() -> None:
+    """Of 4.3.1 read_committed consumers got all six aborted records after `find -name '*.txnindex' -delete`."""
+    spans = ((Offset(4), Offset(7)), (Offset(11), Offset(14)))
+    given = facts(logs=(LOG._replace(batches=BatchFaults(unlisted=spans)),))
+    words = "orders-0: the transaction indexes lack 2 aborted transactions (offsets 4-13): "
+    repair = "kcheck repair rebuilds the indexes"
+    harm = f"{words}read_committed consumers get the aborted records; {repair}"
+    assert refuted(given._replace(image=image(1, isr=(1,))))["P840"] == harm
+    follower = given._replace(image=image(2, 1, isr=(2,)))
+    follows = f"{words}it is not elected now, so nothing is lost when it starts; {repair}"
+    assert not_seen(follower)["P840"] == follows
+    assert "P840" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()), LOG)))
+
+
 def test_a_log_that_goes_on_behind_the_recovery_point_of_a_clean_stop() -> None:
     """Brokers of 4.0.2 and 4.3.1 served the files of another partition of the topic."""
     longer = LOG._replace(end=Offset(47), closed_at=Offset(7))
