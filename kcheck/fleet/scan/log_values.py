@@ -76,6 +76,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "misdated": lambda rows: tuple(MisdatedRecords(*row) for row in rows),
     "batches": lambda row: _batch_faults(*row),
     "keys_of": tuple,
+    "homeless": tuple,
     "sizes": tuple,
 }
 """The functions that make values of JSON facts of a log again."""

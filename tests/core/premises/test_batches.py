@@ -142,3 +142,19 @@ def test_keys_of_another_partition() -> None:
         "__consumer_offsets-3: the keys belong to __consumer_offsets-2: as leader the coordinator does not find its"
         " groups"
     )
+
+
+def test_names_of_other_coordinators() -> None:
+    """4.3.1 found no offsets of three groups after __consumer_offsets had got more partitions; 3.9.2 found all."""
+    groups = LOG._replace(partition=TopicPartition("__consumer_offsets", 0), homeless=("g1", "g2"))
+    ids = groups._replace(partition=TopicPartition("__transaction_state", 0), homeless=("x",))
+    many = "belong to other partitions, because the topic has more now"
+    of_groups = f"__consumer_offsets-0: 2 groups (g1 and g2) {many}"
+    assert refuted(facts(logs=(groups,)))["P841"] == f"{of_groups}: their new coordinators do not find them"
+    old = facts(logs=(groups,), release=release("3.9"), mode=Mode.ZOOKEEPER, config={})
+    assert not_seen(old)["P841"] == f"{of_groups}. Their offsets may not be found"
+    assert refuted(old._replace(logs=(ids,)))["P841"] == (
+        f"__transaction_state-0: 1 transactional id (x) {many.replace('belong', 'belongs')}: their new coordinators do"
+        " not find them"
+    )
+    assert "P841" not in {row.id for row in judged(facts(logs=(LOG,)))}
