@@ -288,6 +288,19 @@ class Different(NamedTuple):
     """Number of batches that differ."""
 
 
+class ReturningKeys(NamedTuple):
+    """Keys of a compacted log that another replica has deleted."""
+
+    where: Location
+    """The replica with a value of each of these keys."""
+    other: Location
+    """The replica without any record of them."""
+    key_count: int
+    """Number of keys."""
+    first: Offset
+    """The lowest offset of their values."""
+
+
 class ReplicasView(NamedTuple):
     """The replicas of one partition on several brokers."""
 
@@ -297,3 +310,5 @@ class ReplicasView(NamedTuple):
     """The places where their batches differ; empty if kcheck did not compare them."""
     replica_count_of_topic: int = 0
     """The largest number of replicas that a partition of the topic has on these brokers."""
+    returning: tuple[ReturningKeys, ...] = ()
+    """The keys that only some of them have deleted; empty if kcheck did not compare their records."""

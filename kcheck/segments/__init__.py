@@ -47,6 +47,8 @@ for a segment, `model.producers.ProducersView` for a partition.
   `swaps`
 - Is a segment outside of the times that the user asked for?
   `time_span`
+- Which keys has only one of two replicas deleted?
+  `returning_keys`
 - Do two replicas have the same batches?
   `replica_difference`
 

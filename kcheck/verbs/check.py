@@ -13,10 +13,10 @@ from kcheck.jobs.workers import Task, Workers
 from kcheck.model.depth import Depth
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import parse_file
+from kcheck.model.names import COMPACTED, parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import FINDINGS, PartitionFilter, Report
-from kcheck.model.views import Different, PartitionView, ReplicasView
+from kcheck.model.views import Different, PartitionView, ReplicasView, ReturningKeys
 from kcheck.segments.time_span import TimeSpan
 from kcheck.survey.coverage import CheckedCounts, Coverage, Progress
 from kcheck.survey.rule_runner import check_cluster, check_replicas, check_segment
@@ -28,6 +28,8 @@ from kcheck.verbs.next_starts import NextStarts, next_starts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
 
+_PairAnswer = Different | ReturningKeys | None
+"""A difference of two replicas."""
 WORTH_SIZE, WORTH_COUNT = 64 << 20, 500
 """Below both limits, starting worker processes costs more time than it saves."""
 
@@ -245,9 +247,10 @@ class _Cluster:
         for (replicas, count), answers in self._workers.run(self._groups()):
             yield from (answer for answer in answers if isinstance(answer, Finding))
             different = tuple(answer for answer in answers if isinstance(answer, Different))
-            yield from check_replicas(ReplicasView(replicas, different, count), release)
+            returning = tuple(answer for answer in answers if isinstance(answer, ReturningKeys))
+            yield from check_replicas(ReplicasView(replicas, different, count, returning), release)
 
-    def _groups(self) -> Iterator[tuple[tuple[tuple[PartitionView, ...], int], tuple[Task[Different | None], ...]]]:
+    def _groups(self) -> Iterator[tuple[tuple[tuple[PartitionView, ...], int], tuple[Task[_PairAnswer], ...]]]:
         """Yield the replicas of each partition that has several, and the highest partition number of its topic.
 
         To compare the first with each other is a task.
@@ -260,8 +263,9 @@ class _Cluster:
             if counts[key[:2]] > 1:
                 yield (replicas, counts[key[:2]]), tuple(self._tasks(replicas)) if self._compared else ()
 
-    def _tasks(self, replicas: tuple[PartitionView, ...]) -> Iterator[Task[Different | None]]:
+    def _tasks(self, replicas: tuple[PartitionView, ...]) -> Iterator[Task[_PairAnswer]]:
         from kcheck.segments.replica_difference import first_difference  # imports numpy: only to compare records
+        from kcheck.segments.returning_keys import returning_keys
 
         self._coverage.at = replicas[0].where.dir or ""
         first, *others = (view._replace(read=None, epochs=None) for view in replicas)
@@ -269,3 +273,6 @@ class _Cluster:
             size = sum(segment.size for view in (first, other) for segment in view.segments)
             self._coverage.planned["bytes"] += size
             yield Task(partial(first_difference, first, other), other.where, size)
+            for one, cleaned in ((first, other), (other, first)):
+                if cleaned.cleaned and one.topic not in COMPACTED:
+                    yield Task(partial(returning_keys, one, cleaned), one.where, size)
