@@ -74,14 +74,14 @@ def unmarked_by(starts: Iterable[LogDirPrediction]) -> tuple[int, ...]:
 
 def removes_marker(start: LogDirPrediction) -> bool:
     """Return whether the broker loads logs, fails, and so removes .kafka_cleanshutdown."""
-    return start.clean and bool(start.partitions) and shutdown_after_abort(start) == "unclean"
+    return start.clean and shutdown_after_abort(start) == "unclean"
 
 
 def shutdown_after_abort(start: LogDirPrediction) -> str | None:
     """Return the shutdown found after an aborted start, `clean` or `unclean`; None without an abort."""
     if start.outcome is not Outcome.ABORT:
         return None
-    if not start.clean:
-        return "unclean"
-    # A ZooKeeper broker shuts down in order and writes .kafka_cleanshutdown again; a KRaft broker halts.
-    return "unclean" if start.mode is Mode.KRAFT else "clean"
+    # LogManager.loadLogs removes .kafka_cleanshutdown before it loads a log. A ZooKeeper broker shuts down in order and
+    # writes the file again; a KRaft broker halts.
+    removed = bool(start.partitions) and start.mode is Mode.KRAFT
+    return "clean" if start.clean and not removed else "unclean"

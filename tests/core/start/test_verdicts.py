@@ -92,8 +92,9 @@ def test_the_severity_is_that_of_the_worst_partition() -> None:
 
 def test_only_a_zookeeper_broker_writes_the_marker_again_when_its_start_aborts() -> None:
     """KafkaServer.shutdown writes .kafka_cleanshutdown; BrokerServer halts without it."""
-    aborts = log_dir(outcome=Outcome.ABORT)
+    aborts = log_dir(LOST, outcome=Outcome.ABORT)
     assert shutdown_after_abort(aborts) == "unclean"
+    assert shutdown_after_abort(log_dir(outcome=Outcome.ABORT)) == "clean"  # it loaded no log
     assert shutdown_after_abort(aborts._replace(mode=Mode.ZOOKEEPER)) == "clean"
     assert shutdown_after_abort(aborts._replace(mode=Mode.ZOOKEEPER, clean=False)) == "unclean"
     assert shutdown_after_abort(log_dir()) is None
