@@ -82,7 +82,7 @@ def _alone(part: PartitionElection) -> str:
 
 
 def _meaning(part: PartitionElection) -> str:
-    """Return what a loss of an internal topic means to clients, after a space.
+    """Return the effect of an internal topic's loss on clients, after a space.
 
     GroupMetadataManager 0.8.2 to 4.3.1 and TransactionStateManager 0.11 to 4.3.1 keep their state in these logs alone.
     """
