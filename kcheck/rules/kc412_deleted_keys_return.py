@@ -8,7 +8,7 @@ What the broker does: A follower fetches only newer records, and keeps these val
 gives consumers the deleted keys again.
 
 What to do: Do not let this replica lead. While another replica is in sync, stop the broker and move this partition
-directory outside every log dir. The broker then re-replicates it.
+directory outside every log dir. The broker then fetches a new copy.
 """
 
 from collections.abc import Iterable
