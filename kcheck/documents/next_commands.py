@@ -1,18 +1,22 @@
 """The next command after findings and pages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Outcome
-from kcheck.core.start.verdicts import removed_alone
+from kcheck.core.start.verdicts import log_dir_severity, removed_alone
 from kcheck.model.finding import Finding, Severity, is_repairable
 from kcheck.model.premises import MAJORITY_KNOWN, SAME_HISTORY, TOPICS_KNOWN, JudgedPremise, PremiseStatus
-from kcheck.words import shell_word
+from kcheck.words import shell_line, shell_word
 
 PLAN_FILE = "plan.json"
 """The plan file in a command, where the user has not named one."""
 FOLDER = "DIR"
 """Stands for a directory that the user has not named."""
+METADATA = "--metadata"
+"""The option of the metadata."""
+PATH = "PATH"
+"""Stands for a disk of another broker, or a copy of the metadata, that the user has not named."""
 
 
 _MOVE = "mv "
@@ -43,12 +47,41 @@ def keeping_command(starts: Iterable[LogDirPrediction]) -> str | None:
 
 
 def incident_command(premises: Iterable[JudgedPremise]) -> str | None:
-    """Return the command that shows the page of the first premise that no repair restores; None without one.
-
-    The premise is refuted, or no majority of the controllers is known.
-    """
-    rows = (row for row in premises if row.status is PremiseStatus.REFUTED or row.may_lose_history)
+    """Return the command that shows the page of the first refuted premise that no repair restores; None without one."""
+    rows = (row for row in premises if row.status is PremiseStatus.REFUTED)
     return next((f"kcheck help {_REMEDIES_WITH_PAGE[row.id]}" for row in rows if row.id in _REMEDIES_WITH_PAGE), None)
+
+
+def others_command(
+    arguments: Iterable[str], options: Iterable[str], premises: Iterable[JudgedPremise], others: Sequence[int]
+) -> str | None:
+    """Return the command that compares the disks of a broker with the `others`; None if no premise needs them."""
+    from kcheck.documents.premises import loses, needs_every_disk  # only for bad news
+
+    premises = tuple(premises)
+    if not others or not any(loses(row) or needs_every_disk(row) for row in premises):
+        return None
+    return with_others(arguments, (*options, *unnamed_metadata(premises)), others)
+
+
+def with_others(arguments: Iterable[str], options: Iterable[str], others: Iterable[int]) -> str:
+    """Return `kcheck recover` for one broker and the `others` of its cluster."""
+    return shell_line(("kcheck", "recover", *arguments, *(f"{number}={PATH}" for number in others), *options))
+
+
+def unnamed_metadata(premises: Iterable[JudgedPremise]) -> tuple[str, ...]:
+    """Return the words that name the missing metadata; empty if no premise needs metadata."""
+    unseen = (row.provide or "" for row in premises if row.status is PremiseStatus.NOT_SEEN)
+    return (METADATA, PATH) if any(provide.startswith(METADATA) for provide in unseen) else ()
+
+
+def wanted_metadata(starts: Iterable[LogDirPrediction], premises: Iterable[JudgedPremise]) -> tuple[str, ...]:
+    """Return the words that name the metadata; empty if the files alone show why the broker should not start."""
+    from kcheck.core.premises.table import why_not_started  # only for bad news
+
+    premises = tuple(premises)
+    is_by_files = any(log_dir_severity(start).rank >= Severity.WARNING.rank for start in starts)
+    return () if is_by_files and why_not_started(premises) is None else unnamed_metadata(premises)
 
 
 def loses_by_cuts(starts: Iterable[LogDirPrediction]) -> bool:

@@ -2,12 +2,17 @@
 
 import pytest
 
+from kcheck.core.premises.identity import GENERATED_ID
+from kcheck.core.premises.judged import EVERY_DISK
+from kcheck.core.premises.metadata import METADATA_IN_REACH
+from kcheck.core.premises.presence import PARTITIONS_THERE
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.documents.next_commands import keeping_command, needs_words
+from kcheck.documents.next_commands import keeping_command, needs_words, others_command, wanted_metadata, with_others
 from kcheck.model.entries import Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState, PartitionDirectory
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 LOSS = LostRecords(Offset(0), Offset(5), 5, 100, None)
 DELETED = PartitionPrediction(
@@ -49,3 +54,46 @@ def test_directories_that_are_marked_for_deletion(starts: tuple[LogDirPrediction
 def test_a_command_that_only_reads_needs_nothing() -> None:
     """It can be typed at once."""
     assert needs_words("kcheck predict d") is None
+
+
+OPEN_METADATA = JudgedPremise(METADATA_IN_REACH, PremiseStatus.NOT_SEEN, "", 1, provide="--metadata with a copy")
+OPEN_DISKS = JudgedPremise(PARTITIONS_THERE, PremiseStatus.NOT_SEEN, "", 1, provide=EVERY_DISK)
+LOSING = OPEN_DISKS._replace(status=PremiseStatus.REFUTED, provide=None)
+NO_ID = JudgedPremise(GENERATED_ID, PremiseStatus.REFUTED, "no id", None)
+
+
+@pytest.mark.parametrize(
+    ("premises", "others", "more"),
+    [
+        ((LOSING,), (2, 3), ""),
+        ((OPEN_DISKS, OPEN_METADATA), (2, 3), " --metadata PATH"),
+        ((LOSING,), (), None),
+        ((OPEN_METADATA,), (2, 3), None),
+        ((LOSING._replace(status=PremiseStatus.PROVEN),), (2, 3), None),
+        ((NO_ID,), (2, 3), None),
+    ],
+)
+def test_the_disks_of_the_other_brokers(
+    premises: tuple[JudgedPremise, ...], others: tuple[int, ...], more: str | None
+) -> None:
+    """They decide about records that the broker loses by a premise, or may."""
+    command = None if more is None else f"kcheck recover a 2=PATH 3=PATH --kafka 4.3{more}"
+    assert others_command(("a",), ("--kafka", "4.3"), premises, others) == command
+    assert with_others(("a",), (), (2,)) == "kcheck recover a 2=PATH"
+
+
+@pytest.mark.parametrize(
+    ("premises", "outcome", "words"),
+    [
+        ((OPEN_METADATA,), Outcome.OK, ("--metadata", "PATH")),
+        ((OPEN_METADATA,), Outcome.ABORT, ()),
+        ((OPEN_METADATA, NO_ID), Outcome.ABORT, ("--metadata", "PATH")),
+        ((NO_ID,), Outcome.ABORT, ()),
+        ((OPEN_DISKS,), Outcome.OK, ()),
+    ],
+)
+def test_metadata_where_the_files_are_intact(
+    premises: tuple[JudgedPremise, ...], outcome: Outcome, words: tuple[str, ...]
+) -> None:
+    """A repair comes first where files keep the broker from starting."""
+    assert wanted_metadata((start(outcome=outcome),), premises) == words
