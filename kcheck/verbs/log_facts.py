@@ -131,7 +131,19 @@ def log_facts(
         lacks_epochs=lacks_epochs,
         hides=is_served and (lacks_epochs or not log.leader_epochs) and log.log_start_offset > 0,
     )  # fmt: skip
-    return _with_names(facts, files, row, log, image, is_proven=is_proven) if image and is_served and looks else facts
+    return _with_keys(facts, files, row, log, image, is_proven=is_proven) if is_served and looks else facts
+
+
+def _with_keys(
+    facts: LogFacts, files: Directory, row: PartitionPrediction, log: LoadedLog, image: ClusterImage | None,
+    *, is_proven: bool,
+) -> LogFacts:  # fmt: skip
+    """Return the facts with the keys of the newest records; `is_proven`: a clean stop left this log."""
+    if image is None:
+        return facts
+    keys_of = None if is_proven else _keys_of(files, row, log, image)
+    names = _homeless(files, row, log, image) if keys_of is None else ()
+    return facts._replace(keys_of=keys_of, homeless=names, producer_id=_last_producer(files, log))
 
 
 def _other_dates(
@@ -180,15 +192,6 @@ def _lacks_snapshot(row: PartitionPrediction, log: LoadedLog) -> bool:
     if row.lost is not None or not log.leader_epochs or log.log_start_offset >= end:
         return False
     return f"{segment_prefix(end)}.{FileKind.PRODUCER_SNAPSHOT}" in row.changes.created
-
-
-def _with_names(
-    facts: LogFacts, files: Files, row: PartitionPrediction, log: LoadedLog, image: ClusterImage, *, is_proven: bool
-) -> LogFacts:
-    """Return the facts of a log with the owners of its keys and of its last batch."""
-    keys_of = None if is_proven else _keys_of(files, row, log, image)
-    names = _homeless(files, row, log, image) if keys_of is None else ()
-    return facts._replace(keys_of=keys_of, homeless=names, producer_id=_last_producer(files, log))
 
 
 def _keys_of(files: Files, row: PartitionPrediction, log: LoadedLog, image: ClusterImage) -> tuple[int, int] | None:
