@@ -11,11 +11,12 @@ from kcheck.documents.next_commands import (
     FOLDER,
     PLAN_FILE,
     are_decided_together,
+    arguments_of,
     explain_command,
     incident_command,
     keeping_command,
-    loses_by_cuts,
     repairable_log_dirs,
+    verb_after_start,
 )
 from kcheck.model.finding import Severity
 from kcheck.model.premises import PremiseStatus
@@ -99,8 +100,8 @@ def _check(report: Report, typed: CommandLine) -> str | None:
     findings = report.findings()
     if report.verb == "check" and are_decided_together(findings):
         return _line("recover", typed)
-    log_dirs = repairable_log_dirs(findings)
-    return _line("repair", typed, "-o", PLAN_FILE, arguments=log_dirs) if log_dirs else explain_command(findings)
+    named = arguments_of(repairable_log_dirs(findings), typed.arguments)
+    return _line("repair", typed, "-o", PLAN_FILE, arguments=named) if named else explain_command(findings)
 
 
 def _predict(report: Report, typed: CommandLine) -> str | None:
@@ -113,9 +114,9 @@ def _predict(report: Report, typed: CommandLine) -> str | None:
     brokers = {start.broker_id for start in answer.log_dirs if any(row.replica_log for row in start.partitions)}
     if len(brokers - {None}) > 1:
         return _line("recover", typed)
-    verb = "recover" if loses_by_cuts(answer.log_dirs) else "repair"
     kept = None if answer.loses_otherwise else keeping_command(answer.log_dirs)
-    return incident_command(answer.premises) or kept or _line(verb, typed)
+    verb = verb_after_start(answer.log_dirs, answer.premises)
+    return incident_command(answer.premises) or kept or (None if verb is None else _line(verb, typed))
 
 
 def _preflight(report: Report, typed: CommandLine) -> str | None:
@@ -180,7 +181,11 @@ def _verify(report: Report, typed: CommandLine) -> str | None:
 
     answer = report.answer
     assert isinstance(answer, Verification)
-    return None if answer.is_as_planned else _line("recover", typed, arguments=typed.arguments[1:])
+    if answer.is_as_planned:
+        return None
+    own = () if any(name == "--metadata" for name, _ in typed.options) else answer.plan.metadata
+    named = (word for path in own for word in ("--metadata", path))
+    return _line("recover", typed, *named, arguments=typed.arguments[1:])
 
 
 def _plan(report: Report, typed: CommandLine) -> str | None:

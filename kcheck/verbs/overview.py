@@ -8,11 +8,12 @@ from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.next_commands import (
     PLAN_FILE,
+    arguments_of,
     explain_command,
     incident_command,
     keeping_command,
-    loses_by_cuts,
     repairable_log_dirs,
+    verb_after_start,
 )
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.unserved import unserved_row
@@ -84,7 +85,8 @@ class Overview(Answer):
     def severity(self) -> Severity:
         """The severity of the worst start, or of all starts together."""
         is_bad = self.start_of_all is not None and not self.start_of_all.is_safe
-        return max(self.prediction.severity, Severity.ERROR if is_bad else Severity.INFO, key=lambda one: one.rank)
+        predicted = replace(self.prediction, premises=self.premises).severity
+        return max(predicted, Severity.ERROR if is_bad else Severity.INFO, key=lambda one: one.rank)
 
     @property
     def badness(self) -> tuple[float, ...]:
@@ -123,15 +125,17 @@ class Overview(Answer):
         named += ["--kafka", self.check.release.name] if said is not None and said.given else []
         if self.start_of_all is not None:
             return self.start_of_all.rescue or shell_line(("kcheck", "recover", *self.paths, *named))
-        log_dirs = repairable_log_dirs(self.collected)
-        if log_dirs:
-            return shell_line(("kcheck", "repair", *log_dirs, *named, "-o", PLAN_FILE))
+        repaired = arguments_of(repairable_log_dirs(self.collected), self.paths)
+        if repaired:
+            return shell_line(("kcheck", "repair", *repaired, *named, "-o", PLAN_FILE))
         kept = None if self.prediction.loses_otherwise else keeping_command(self.prediction.log_dirs)
         if kept is not None:
             return kept
         if self.severity.rank >= Severity.WARNING.rank:
-            verb = "recover" if loses_by_cuts(self.prediction.log_dirs) else "predict"
-            return incident_command(self.premises) or shell_line(("kcheck", verb, *self.paths, *named))
+            verb = verb_after_start(self.prediction.log_dirs, self.premises)
+            shown = None if verb is None else "recover" if verb == "recover" else "predict"
+            command = None if shown is None else shell_line(("kcheck", shown, *self.paths, *named))
+            return incident_command(self.premises) or command or explain_command(self.collected)
         return explain_command(self.collected)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
