@@ -6,7 +6,7 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.verdicts import SEVERITIES, removed_alone
 from kcheck.model.finding import Finding, Severity, is_repairable
-from kcheck.model.premises import MAJORITY_KNOWN, SAME_HISTORY, JudgedPremise, PremiseStatus
+from kcheck.model.premises import MAJORITY_KNOWN, SAME_HISTORY, TOPICS_KNOWN, JudgedPremise, PremiseStatus
 from kcheck.words import shell_word
 
 PLAN_FILE = "plan.json"
@@ -114,7 +114,7 @@ _PAGES = {
 }  # fmt: skip
 """The pages of `kcheck help` about the incident of a premise."""
 _REMEDIES_WITH_PAGE = {
-    **dict.fromkeys((SAME_HISTORY, "P202", MAJORITY_KNOWN, "P205"), "lost-quorum"), "P301": "dead-disk",
+    **dict.fromkeys((SAME_HISTORY, "P202", MAJORITY_KNOWN, "P205", TOPICS_KNOWN), "lost-quorum"), "P301": "dead-disk",
 }  # fmt: skip
 """The pages that the remedies of premises name."""
 

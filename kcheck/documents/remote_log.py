@@ -1,6 +1,7 @@
 """The part of a partition in remote storage, as JSON and in one line."""
 
 from kcheck.core.tiered.reading import offsets_of
+from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.spans import offset_count, within
 from kcheck.model.entries import Offset
 from kcheck.model.remote_log import Spans
@@ -33,6 +34,19 @@ def remote_row(view: PartitionView) -> Row | None:
 def span_rows(spans: Spans) -> tuple[Row, ...]:
     """Return ranges of offsets as rows."""
     return tuple({"from": start, "to_exclusive": end} for start, end in spans)
+
+
+def retention_row(regular: RegularDeletion) -> Row:
+    """Return the first pass of retention as a row."""
+    return {
+        "log_start_at_least": regular.least,
+        "log_start_at_most": regular.most,
+        "first_expiry_ms": regular.first_ms,
+        "last_expiry_ms": regular.last_ms,
+        "segments_below_log_start": regular.below,
+        "local_start_at_most": regular.local_most,
+        "local_first_expiry_ms": regular.local_first_ms,
+    }
 
 
 def remote_words(view: PartitionView) -> str | None:

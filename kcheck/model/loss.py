@@ -93,6 +93,8 @@ class BatchFaults(NamedTuple):
     """The reason why the bytes after the last batch are no batch. The broker appends after them. None without any."""
     newest: BatchIdentity | None = None
     """The first batch of magic 2 of its last segment, which no cleaner writes; None if that was not read."""
+    unlisted: tuple[tuple[Offset, Offset], ...] = ()
+    """The offsets `[start, end)` of aborted transactions that its transaction indexes do not list."""
 
     def shared(self, *, is_compacted: bool) -> tuple[BatchIdentity, ...]:
         """Return the batches that the other replicas of the partition have, too."""

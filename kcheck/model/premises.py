@@ -3,8 +3,8 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-SAME_HISTORY, MAJORITY_KNOWN = "P201", "P204"
-"""The premises that the controllers have the history of a broker, and that a majority of them is known."""
+SAME_HISTORY, MAJORITY_KNOWN, TOPICS_KNOWN = "P201", "P204", "P851"
+"""The premises that the controllers have a broker's history, that most of them are known, and that topics are."""
 
 
 class PremiseStatus(StrEnum):
@@ -49,5 +49,5 @@ class JudgedPremise(NamedTuple):
 
     @property
     def may_lose_history(self) -> bool:
-        """True if other controllers, which are not here, can elect another history."""
-        return self.id in (SAME_HISTORY, MAJORITY_KNOWN) and self.status is PremiseStatus.NOT_SEEN
+        """True if the controllers can have another history than the brokers, which is not seen here."""
+        return self.id in (SAME_HISTORY, MAJORITY_KNOWN, TOPICS_KNOWN) and self.status is PremiseStatus.NOT_SEEN

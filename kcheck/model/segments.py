@@ -325,3 +325,14 @@ class SegmentView(NamedTuple):
     """True if some batch has no leader epoch; `epochs` are then incomplete."""
     epochless: Epochless | None = None
     """The batches of magic 2 that lack a leader epoch; None without any."""
+
+    @property
+    def unlisted(self) -> tuple[Aborted, ...]:
+        """Its aborted transactions whose records begin before their entry in `stated`, or that have no entry."""
+        stated = {(entry.producer_id, entry.last_offset): entry.first_offset for entry in self.stated}
+        return tuple(
+            aborted
+            for aborted in (() if self.transactions is None else self.transactions.aborted)
+            if aborted.first_offset is not None
+            and stated.get((aborted.producer_id, aborted.last_offset), aborted.last_offset) > aborted.first_offset
+        )

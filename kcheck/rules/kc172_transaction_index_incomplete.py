@@ -27,19 +27,11 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
     A transaction whose records were not seen needs no entry.
     """
-    if not view.files or view.transactions is None:
-        return
-    stated = {(entry.producer_id, entry.last_offset): entry.first_offset for entry in view.stated}
-    missing = []
-    for aborted in view.transactions.aborted:
-        if aborted.first_offset is not None:
-            first_offset = stated.get((aborted.producer_id, aborted.last_offset))
-            if first_offset is None or first_offset > aborted.first_offset:
-                missing.append(aborted)
+    missing = view.unlisted if view.files else ()
     if not missing:
         return
     txn = missing[0]
-    late = (txn.producer_id, txn.last_offset) in stated
+    late = any((entry.producer_id, entry.last_offset) == (txn.producer_id, txn.last_offset) for entry in view.stated)
     unnoticed = "read_committed consumers get the aborted records too"
     yield RULE.finding(
         view.where._replace(file=(view.where.file or "").removesuffix(".log") + ".txnindex"),

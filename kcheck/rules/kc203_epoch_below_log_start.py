@@ -4,9 +4,13 @@ What is wrong: The first segments were removed, or the log start in log-start-of
 moves the log start, it moves the first epoch there first. Nothing is wrong with a follower of a log in remote storage,
 because it has copied all epochs of that log.
 
+Kafka itself leaves this when a topic leaves remote storage. The log start of all replicas becomes the first local
+offset of the leader. A follower that had deleted more on its disk fetches nothing again, and lacks these records.
+
 What the broker does: 2.8 and earlier raise the first epoch to the log start when they load the log. 3.0 and later raise
 it only to the value in log-start-offset-checkpoint. They keep an epoch below the first segment until they next remove
 records. If the replica leads a log without its first segments, the other replicas delete what is below its log start.
+As leader before a restart the replica keeps its log start. Consumers then get OFFSET_OUT_OF_RANGE below its segments.
 
 What to do: If another replica has the records below, do not let this one lead. Move its directory aside, and it fetches
 all of them again. Where the segments are there, remove the line of the partition from log-start-offset-checkpoint.

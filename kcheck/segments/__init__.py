@@ -24,6 +24,8 @@ for a segment, `model.producers.ProducersView` for a partition.
   `index_dates`
 - Which records do reads through its offset index skip?
   `index_lookups`
+- Which aborted transactions do reads not find in its transaction index?
+  `aborted_lookups`
 - Do valid batches follow the corruption, or only zeros?
   `batches_after_damage`
 - What does a segment contain from its first byte to its last?

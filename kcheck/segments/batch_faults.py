@@ -13,6 +13,7 @@ from kcheck.model.loss import BatchFaults, BatchIdentity, DatedRecords, Unreadab
 from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import HEADER, batch_at, entry_size, is_modern
+from kcheck.segments.aborted_lookups import AbortedLookups
 from kcheck.segments.batches import Walk
 from kcheck.segments.gaps import Between
 from kcheck.segments.index_dates import last_entry
@@ -45,7 +46,8 @@ def batch_faults(
     read.
     """
     unreadable, between, within, foreign = list[UnreadableRecords](), list[Between](), list[Between](), list[Between]()
-    dates, skipped = list[DatedRecords](), list[Between]()
+    dates, skipped, unlisted = list[DatedRecords](), list[Between](), list[Between]()
+    transactions = AbortedLookups()
     read, first_batch = list[Batch](), None
     is_dense, is_complete = True, True
     expected, why = segments[0].base if segments else start, None
@@ -78,7 +80,9 @@ def batch_faults(
                 read.append(batch)
                 is_dense = is_dense and batch.record_count in (None, batch.last_offset + 1 - batch.base_offset)
                 expected = Offset(batch.last_offset + 1)
+            aborted = transactions.unlisted(files, source, segment.base, read)
             if why is None and segment.is_indexed:
+                unlisted += aborted
                 skipped += unfound(files, segment.base, read)
                 if 0 < dated[0] < newest:
                     dates.append(DatedRecords(segment.base, expected, dated[0], newest))
@@ -100,6 +104,7 @@ def batch_faults(
         None if head is None or not is_dense or head[1] <= start else (max(head[0], start), head[1]),
         tail,
         identity_of(read[0]) if read and is_complete else None,
+        tuple((max(first, start), until) for first, until in unlisted if until > start),
     )
 
 

@@ -7,10 +7,12 @@ from kcheck.model.names import log_name
 from kcheck.model.source import Files, JudgedSource
 from kcheck.records.batch import CONTROL
 from kcheck.records.record import Record, read_records
-from kcheck.segments.batches import Walk
+from kcheck.segments.batches import Walk, tail_start
 
 _READ_SIZE_MAX = 4 << 20
 """kcheck reads at most this much of a log, before and after decompression of a batch."""
+_LAST_SIZE_MAX = 256 << 10
+"""A longer segment is read from its last index entry on."""
 _NEWEST_MAGIC = 2
 
 
@@ -32,3 +34,21 @@ def newest_keys(files: Files, bases: Sequence[Offset]) -> Generator[bytes, None,
                     for record in read_records(source.pread(batch.size, batch.position), _READ_SIZE_MAX):
                         if isinstance(record, Record) and record.key is not None:
                             yield bytes(record.key)
+
+
+def last_live_keys(files: Files, bases: Sequence[Offset]) -> tuple[bytes, ...]:
+    """Return the keys at the end of the newest segment with keys, up to a corrupt batch, without deleted keys."""
+    for base in reversed(bases):
+        with files.open(log_name(base)) as source:
+            if isinstance(source, JudgedSource):
+                return ()
+            position = 0 if source.size <= _LAST_SIZE_MAX else tail_start(files, source, base).position
+            live: dict[bytes, bool] = {}
+            for batch in Walk(source, position=position):
+                if batch.magic <= _NEWEST_MAGIC and not batch.attributes & CONTROL:
+                    for record in read_records(source.pread(batch.size, batch.position), _READ_SIZE_MAX):
+                        if isinstance(record, Record) and record.key is not None:
+                            live[bytes(record.key)] = record.value is not None
+        if live:
+            return tuple(key for key, is_live in live.items() if is_live)
+    return ()

@@ -123,6 +123,7 @@ def _has_faults(segment: SegmentView) -> bool:
     is_misled = any(index is not None and index.counts for index in (segment.time_index, segment.offset_index))
     dated = None if segment.time_index is None else segment.time_index.last_timestamp
     is_older = dated is not None and dated < segment.max_timestamp
+    is_misled = is_misled or bool(segment.unlisted)
     return bool(segment.faults or segment.holes) or segment.end is not End.WHOLE or is_misled or is_older
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from kcheck.core.premises.age import epoch_shown
 from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
 from kcheck.core.replication.dialogue import Replica
-from kcheck.core.start.partitioner import partition_of_keys
+from kcheck.core.start.partitioner import COORDINATED, homeless, partition_of_keys
 from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import NOT_SERVED, Outcome
@@ -38,10 +38,11 @@ from kcheck.model.names import (
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import CheckpointOffsets
+from kcheck.records.batch import HEADER, header_of
 from kcheck.segments.batches import last_batch
 from kcheck.segments.gaps import gaps
 from kcheck.segments.index_dates import date_of, is_closed, older_date
-from kcheck.segments.record_keys import newest_keys
+from kcheck.segments.record_keys import last_live_keys, newest_keys
 from kcheck.views.remote_logs import RemoteLogs
 
 _FEW = 4
@@ -111,9 +112,8 @@ def log_facts(
         # Without metadata the topic may be a compacted one.
         if row.batches.head is not None and image is not None and directory.topic in image.topics:
             missing.append(MissingRecords(*row.batches.head))
-    return LogFacts(
-        partition=TopicPartition(directory.topic, directory.partition),
-        log_dir=log_dir,
+    facts = LogFacts(
+        partition=TopicPartition(directory.topic, directory.partition), log_dir=log_dir,
         lost_head=lost_head_of_log(log, offsets.log_start, on_disk, _names(files, log), clean=clean),
         missing=tuple(missing), misdated=tuple(misdated),
         topic_id=row.topic_id, end=log.log_end_offset, start=log.log_start_offset, loses=row.lost is not None,
@@ -125,13 +125,17 @@ def log_facts(
         is_served=is_served, is_compacted=not is_whole,
         closed_at=offsets.recovery_point if clean and is_served and row.lost is None else None,
         lacks_snapshot=clean and is_served and _lacks_snapshot(row, log),
-        keys_of=_keys_of(files, row, log, image) if is_served and looks and not is_proven else None,
         unread_size=0 if row.unproven is None or not is_served else row.unproven.bytes,
         oldest=oldest, sizes=sizes,
         by_index=not (on_disk or log.leader_epochs),
         lacks_epochs=lacks_epochs,
         hides=is_served and (lacks_epochs or not log.leader_epochs) and log.log_start_offset > 0,
     )  # fmt: skip
+    if not is_served or not looks or image is None:
+        return facts
+    keys_of = None if is_proven else _keys_of(files, row, log, image)
+    names = _homeless(files, row, log, image) if keys_of is None else ()
+    return facts._replace(keys_of=keys_of, homeless=names, producer_id=_last_producer(files, log))
 
 
 def _other_dates(
@@ -182,11 +186,9 @@ def _lacks_snapshot(row: PartitionPrediction, log: LoadedLog) -> bool:
     return f"{segment_prefix(end)}.{FileKind.PRODUCER_SNAPSHOT}" in row.changes.created
 
 
-def _keys_of(
-    files: Files, row: PartitionPrediction, log: LoadedLog, image: ClusterImage | None
-) -> tuple[int, int] | None:
+def _keys_of(files: Files, row: PartitionPrediction, log: LoadedLog, image: ClusterImage) -> tuple[int, int] | None:
     """Return the other partition to which the keys of a log belong, and their number; None without one."""
-    topic = None if image is None else image.topics.get(row.directory.topic)
+    topic = image.topics.get(row.directory.topic)
     if topic is None or topic.partition_count < 2 or log.log_start_offset >= log.log_end_offset:
         return None
     keys = newest_keys(files, [Offset(base) for base in log.bases])
@@ -195,6 +197,32 @@ def _keys_of(
             return partition_of_keys(topic.name, keys, row.directory.partition, topic.partition_count)
     except UnreadableError:
         return None  # It is a finding of its own.
+
+
+def _homeless(files: Files, row: PartitionPrediction, log: LoadedLog, image: ClusterImage) -> tuple[str, ...]:
+    """Return the newest groups or transactional ids of a log that belong to another partition."""
+    topic = image.topics.get(row.directory.topic)
+    if topic is None or topic.name not in COORDINATED or topic.partition_count < 2:
+        return ()
+    try:
+        keys = last_live_keys(files, [Offset(base) for base in log.bases])
+    except UnreadableError:
+        return ()  # It is a finding of its own.
+    return homeless(topic.name, keys, row.directory.partition, topic.partition_count)
+
+
+def _last_producer(files: Files, log: LoadedLog) -> int:
+    """Return the producer id of the last batch in the last two segments of a log; -1 without one."""
+    for base in reversed(log.bases[-2:]):
+        try:
+            batch = last_batch(files, Offset(base))
+            if batch is not None:
+                with files.open(log_name(Offset(base))) as source:
+                    producer_id = header_of(source.pread(HEADER.size, batch.position), total=batch.size).producer_id
+                return -1 if producer_id is None else producer_id
+        except UnreadableError:
+            break  # It is a finding of its own.
+    return -1
 
 
 def with_remote(

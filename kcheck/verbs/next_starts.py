@@ -147,14 +147,20 @@ class NextStarts:
         judged = self._premises
         places = [self._log_dirs.open(target).view.where for target in log_dirs]
         if judged is None and self._has_metadata and len({where.broker_id for where in places}) > 1:
-            from kcheck.verbs.predict import prediction_of  # the logs of several brokers decide together
-
-            named = unreported(prediction_of(tuple(log_dirs), self._options, self._log_dirs).premises, found)
+            named = unreported(self.judged, found)  # the logs of several brokers decide together
         else:
             if judged is None:
                 judged = chain.from_iterable(start_premises(log_dirs, self._options, self._log_dirs).values())
             named = (premise for premise in judged if premise.id not in NAMED_BY_RULES)
         yield from premise_findings(named, places, self._log_dirs.release)
+
+    @cached_property
+    def judged(self) -> "tuple[JudgedPremise, ...]":
+        """The premises of the brokers whose log dirs are among the targets, with the premises about their logs."""
+        from kcheck.verbs.predict import prediction_of
+
+        log_dirs = tuple(target for target in self._targets if target.kind is TargetKind.LOG_DIR)
+        return prediction_of(log_dirs, self._options, self._log_dirs).premises if log_dirs else ()
 
     def settled_by(self, workers: "Workers") -> "Settle":
         """Return `settle`, as long as the workers are not interrupted, as a simulated start can take long."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from kcheck.core.premises.premise import PremiseKind
+from kcheck.core.premises.table import BY_ID
 from kcheck.core.start.topic_settings import has_remote_storage
 from kcheck.core.start.unserved import ImageOf
 from kcheck.core.tiered.copy_lag import CopyLag, copy_lag
@@ -28,19 +30,21 @@ from kcheck.core.tiered.store import (
 )
 from kcheck.core.tiered.stored_objects import NamedSegments, StoredObjects
 from kcheck.documents.answer import BrokerAnswer
-from kcheck.documents.remote_log import local_start_of, remote_row, span_rows
+from kcheck.documents.remote_log import local_start_of, remote_row, retention_row, span_rows
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.depth import Depth
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import DirectoryState
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, RemoteLog, SegmentObjects, Store, StoredLog
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.survey.rule_runner import check_replicas, check_store
 from kcheck.verbs.check import check
+from kcheck.verbs.next_starts import next_starts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.remote_logs import NEVER_REMOTE, MetadataPartition, RemoteLogs, ShortMetadata, remote_logs
 from kcheck.views.remote_store import manifests as manifests_in
@@ -104,6 +108,8 @@ class Tiered(BrokerAnswer):
     """The pattern of the keys in the store; None for LocalTieredStorage and the Aiven plugin."""
     short_leaders: tuple[ShortMetadata, ...] = ()
     """The partitions of `__remote_log_metadata` whose next leaders lack records."""
+    premises: tuple[JudgedPremise, ...] = ()
+    """The premises about remote storage; empty if they were not asked for."""
 
     @property
     def stored(self) -> int | None:
@@ -228,19 +234,7 @@ def _row(replica: TieredReplica) -> Row:
         "unreadable": span_rows(report.unreadable),
         "without_metadata": span_rows(report.without_metadata),
         "copy_lag": None if lag is None else lag._asdict(),
-        "retention": None if regular is None else _retention_row(regular),
-    }
-
-
-def _retention_row(regular: RegularDeletion) -> Row:
-    return {
-        "log_start_at_least": regular.least,
-        "log_start_at_most": regular.most,
-        "first_expiry_ms": regular.first_ms,
-        "last_expiry_ms": regular.last_ms,
-        "segments_below_log_start": regular.below,
-        "local_start_at_most": regular.local_most,
-        "local_first_expiry_ms": regular.local_first_ms,
+        "retention": None if regular is None else retention_row(regular),
     }
 
 
@@ -427,11 +421,13 @@ def tiered(
     price: float | None = None,
     manifests: bool = False,
     metadata: tuple[str, ...] = (),
+    is_judged: bool = False,
 ) -> Tiered:
     """Return the remote part of every replica, with findings.
 
     `store` is a folder, a URL or a listing of the store, `layout` a pattern of its keys. With `manifests` the sizes of
-    objects are compared with their manifests. UsageError: a path that does not exist, or a pattern without its groups.
+    objects are compared with their manifests. With `is_judged` the premises about remote storage are judged.
+    UsageError: a path that does not exist, or a pattern without its groups.
     """
     log_dirs = LogDirs(release)
     pattern = None if layout is None else _pattern(layout)
@@ -439,10 +435,12 @@ def tiered(
         raise UsageError(f"--price {price} is not a price")
     if manifests and store is None:
         raise UsageError("--manifests needs --store PLACE")
-    watch = _StoreWatch(store, pattern, replica_targets(arguments), log_dirs, wanted, reads_manifests=manifests)
+    targets = replica_targets(arguments)
+    starts = next_starts(arguments, targets, wanted, log_dirs, metadata)
+    watch = _StoreWatch(store, pattern, targets, log_dirs, wanted, reads_manifests=manifests)
     checked = check(
         arguments, depth=Depth.HEADERS, as_kind=None, wanted=wanted, release=release, log_dirs=log_dirs,
-        metadata=metadata, watch=watch,
+        starts=starts, watch=watch,
     )  # fmt: skip
     if checked.interrupted is not None:
         raise KeyboardInterrupt
@@ -462,6 +460,7 @@ def tiered(
         unknown=watch.unknown,
         layout=layout,
         short_leaders=watch.short_leaders,
+        premises=tuple(row for row in starts.judged if BY_ID[row.id].kind is PremiseKind.REMOTE) if is_judged else (),
     )
 
 

@@ -227,6 +227,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"recover {SETTINGS}", 0, "Starting everything now: nothing is lost.", "2. Start broker 3."),
     ),
     "controllers-reformatted": (
+        row("new-controller", 1, "hether the cluster has topics is not known"),
+        row("predict new-controller", 1, "the metadata of controller 100 has none, as after a format"),
         row(f"{START_1} --metadata new-controller", 1, f"abort P201 {HISTORY}"),
         row("predict broker-1/data --metadata new-controller", 1, "will not boot", HISTORY),
         row("cluster broker-1/data new-controller", 1, f"fatal KC315 {HISTORY}"),

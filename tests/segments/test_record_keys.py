@@ -8,7 +8,8 @@ from kcheck.disk.tree import tree_of
 from kcheck.model.entries import Offset
 from kcheck.records.batch import MAGIC_AT
 from kcheck.segments import record_keys
-from kcheck.segments.record_keys import newest_keys
+from kcheck.segments.record_keys import last_live_keys, newest_keys
+from tests.builders import batch_of, record
 from tests.cli.command import kcheck as run
 from tests.oracle.scenes import FIXTURES
 
@@ -59,3 +60,30 @@ def test_a_bundle_has_no_records(tmp_path: Path) -> None:
     bases = [Offset(int(name[:20])) for name in directory.entries().sizes if name.endswith(".log")]
     assert len(bases) == 7
     assert [] == [*newest_keys(directory, bases)]
+
+
+def test_live_keys_at_the_end(tmp_path: Path) -> None:
+    """A tombstone ends its key; the newest segment with keys counts, a long one from its last index entry on."""
+    (tmp_path / "t-0").mkdir()
+    values = ((b"a", b"1"), (b"b", b"1"), (b"a", None))
+    made = batch_of(0, *(record(number, key=key, value=value) for number, (key, value) in enumerate(values)))
+    (tmp_path / "t-0" / f"{0:020}.log").write_bytes(made.data)
+    (tmp_path / "t-0" / f"{3:020}.log").write_bytes(b"")
+    files = tree_of(str(tmp_path)).directory(f"{tmp_path}/t-0")
+    assert last_live_keys(files, [Offset(0), Offset(3)]) == (b"b",)
+    assert last_live_keys(files, [Offset(3)]) == ()
+
+
+def test_live_keys_of_brokers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A long segment is read from its last index entry on; a bundle has none."""
+    place = FIXTURES / "brokers/4.3.1/stopped/broker-1/data1"
+    files = tree_of(str(place)).directory(f"{place}/transactions-0")
+    bases = [Offset(int(name[:20])) for name in files.entries().sizes if name.endswith(".log")]
+    whole = last_live_keys(files, sorted(bases))
+    assert whole
+    assert all(key.startswith(b"k") for key in whole)
+    monkeypatch.setattr(record_keys, "_LAST_SIZE_MAX", 0)
+    assert {*last_live_keys(files, sorted(bases))} <= {*whole}
+    bundle = tmp_path / "b.kcheck"
+    assert 0 == run("capture", place, "-o", bundle).code
+    assert last_live_keys(tree_of(str(bundle)).directory(f"{bundle}/transactions-0"), bases) == ()

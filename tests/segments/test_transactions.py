@@ -46,7 +46,7 @@ def test_there_are_such_indexes() -> None:
 
 def of_producer(base: int, count: int, producer_id: int, *, marker: int | None = None) -> Made:
     """Return a batch of a transaction, or the marker that ends it; no CRC is asked for here."""
-    record = struct.pack(">bbhbhh", 16, 0, 0, 8, 0, 0 if marker is None else marker) + bytes(7)
+    record = struct.pack(">bbhbhhb", 32, 0, 0, 8, 0, 0 if marker is None else marker, 12) + bytes(7)
     made = batch(base, count, payload=record)
     data = bytearray(made.data)
     struct.pack_into(">h", data, 21, 0x10 if marker is None else 0x30)

@@ -20,6 +20,8 @@ OLDER_METADATA = "P702"
 """The premise that the metadata is not older than the log dirs."""
 OF_TOPIC = "P826"
 """The premise that no directory is older than its topic."""
+NEW_IDS = "P842"
+"""The premise that no producer gets the id of an earlier one."""
 STOPPED_TOGETHER = "P316"
 """The premise that all log dirs of a broker were stopped together."""
 AGES = frozenset((DISK_NOT_OLDER, STOPPED_TOGETHER))
@@ -247,6 +249,23 @@ def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     yield refuted(premise, facts, sentence, PremiseEvidence(f"{log_dir}/{name}", f"leader epoch {epoch}"))
 
 
+def has_new_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the producer ids of the logs with the next id of the controller."""
+    if facts.image is None or not facts.logs:
+        return
+    newest = max(facts.logs, key=lambda log: log.producer_id)
+    following = facts.image.next_producer_id or 0
+    if newest.producer_id < following:
+        return
+    name = partition_name(*newest.partition)
+    sentence = (
+        f"the metadata is older than the disk. The last batch of {name} has producer id {newest.producer_id}, but the"
+        f" next new producer gets id {following}"
+    )
+    evidence = PremiseEvidence(f"{newest.log_dir}/{name}", f"producer id {newest.producer_id}")
+    yield refuted(premise, facts, sentence, evidence)
+
+
 TABLE = (
     Premise(
         DISK_NOT_OLDER, PremiseKind.AGE, "The log dirs are not older than the cluster.",
@@ -270,6 +289,16 @@ TABLE = (
         "Bring the newest metadata, from another controller or from the newest copy of ZooKeeper's data.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9", is_newer, ends_start=False,
         cost=PremiseCost.METADATA,
+    ),
+    Premise(
+        NEW_IDS, PremiseKind.AGE, "New producers get new ids.",
+        "The producer id of the last batch of each log is below the next one in the metadata.",
+        "The same or a higher id, because the metadata is an older copy.",
+        "Brokers take the first batch of a new producer for a duplicate. They acknowledge and do not write the batch,"
+        " or answer with an error.",
+        "Bring the newest metadata. With ZooKeeper a higher block_end in /latest_producer_id_block is enough.",
+        "ProducerStateManager, ProducerStateEntry.findDuplicateBatch 0.11 to 4.3.1; ProducerIdControlManager 3.0 to"
+        " 4.3.1; ZkProducerIdManager 0.11 to 3.9", has_new_ids, ends_start=False, cost=PremiseCost.UNCOUNTED,
     ),
     Premise(
         OF_TOPIC, PremiseKind.AGE, "No directory is older than its topic.",

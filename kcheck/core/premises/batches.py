@@ -9,12 +9,14 @@ from kcheck.core.premises.log_ranges import where_it_leads
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import is_alone, only_follows
 from kcheck.core.start.partitioner import COORDINATED
-from kcheck.model.names import RECOVERY_POINT, TopicPartition
+from kcheck.model.names import CONSUMER_OFFSETS, RECOVERY_POINT, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, offset_range, partition_name
+from kcheck.words import counted, listed, offset_range, partition_name
 
 READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P312"
 """The ids of four premises (readable batches, segments of their log, working lookups, proper log ends)."""
+ABORTED, AT_HOME = "P840", "P841"
+"""The premises that consumers get no aborted records, and that coordinators find their groups."""
 APPENDED = "P351"
 """The premise that a broker appends after the last batch of each log."""
 OWN_KEYS = "P313"
@@ -22,6 +24,8 @@ OWN_KEYS = "P313"
 SNAPSHOT_THERE = "P315"
 """The premise that each log end has the producer snapshot of a clean stop."""
 
+_GROUP_SHARDS = (4,)
+"""From this release on each partition of __consumer_offsets has its own coordinator."""
 _FEW = 2
 """Maximum number of logs of a small log dir that may belong to others."""
 
@@ -75,6 +79,24 @@ def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
                 "consumers and followers skip them, or stop there; kcheck repair rebuilds the index",
                 follows="kcheck repair rebuilds the index",
             )  # fmt: skip
+
+
+def aborted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for aborted transactions that a transaction index does not list.
+
+    Only the recovery of a segment makes the entries again (LogSegment.recover 0.11 to 4.3.1).
+    """
+    for log in (log for log in facts.logs if log.batches is not None and log.batches.unlisted):
+        assert log.batches is not None
+        spans, name = log.batches.unlisted, partition_name(*log.partition)
+        inside = offset_range(min(start for start, _ in spans), max(end for _, end in spans))
+        sentence = f"{name}: the transaction indexes lack {counted(len(spans), 'aborted transaction')} ({inside})"
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"no entry in a .txnindex for {inside}")
+        yield where_it_leads(
+            premise, facts, log, sentence, evidence,
+            "read_committed consumers get the aborted records; kcheck repair rebuilds the indexes",
+            follows="kcheck repair rebuilds the indexes",
+        )  # fmt: skip
 
 
 def appended(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -159,6 +181,29 @@ def own_keys(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         yield row._replace(partition=name)
 
 
+def at_home(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for groups and transactional ids that belong to another partition, because their topic has more now.
+
+    A group coordinator of 3.9 and earlier finds the groups of all partitions of its broker (GroupMetadataManager).
+    """
+    for log in (log for log in facts.logs if log.homeless):
+        (topic, _), name, most = log.partition, partition_name(*log.partition), len(log.homeless)
+        what = "group" if topic == CONSUMER_OFFSETS else "transactional id"
+        sentence = (
+            f"{name}: {counted(most, what)} ({listed(log.homeless, most=3)}) {'belongs' if most == 1 else 'belong'}"
+        )
+        sentence += " to other partitions, because the topic has more now"
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"{counted(most, what)} of other partitions")
+        if topic == CONSUMER_OFFSETS and facts.release.version < _GROUP_SHARDS:
+            provide = f"--allow {premise.id} if one broker leads all partitions of {topic}"
+            yield not_seen(premise, facts, f"{sentence}. Their offsets may not be found", provide, evidence)
+            continue
+        yield where_it_leads(
+            premise, facts, log, sentence, evidence, "their new coordinators do not find them",
+            follows="the leader has the same records", waits=False,
+        )  # fmt: skip
+
+
 def _place(log: LogFacts) -> tuple[str, TopicPartition]:
     return log.log_dir, log.partition
 
@@ -193,6 +238,15 @@ TABLE = (
         rules=("KC151", "KC152", "KC153"), cost=PremiseCost.UNCOUNTED,
     ),
     Premise(
+        ABORTED, PremiseKind.PRESENCE, "Transaction indexes list every aborted transaction.",
+        "Each ABORT marker of a transaction with records has its entry. P307 says how much is read.",
+        "An entry is missing, or begins too late. Not seen in a replica that is not elected.",
+        "The broker does not notice. Consumers with isolation.level=read_committed get aborted records.",
+        "Run kcheck repair before the broker starts. This rebuilds the transaction index.",
+        "LogSegment.collectAbortedTxns, TransactionIndex 0.11 to 4.3.1", aborted, ends_start=False,
+        rules=("KC172",), cost=PremiseCost.UNCOUNTED,
+    ),
+    Premise(
         APPENDED, PremiseKind.PRESENCE, "New records come directly after the last batch of each log.",
         "After a clean stop the last segment of each log ends with a complete batch. P307 says how much is read.",
         "Other bytes after the last batch.",
@@ -221,6 +275,17 @@ TABLE = (
         " way: --allow P313.",
         "Utils.murmur2, DefaultPartitioner 0.9 to 3.9; BuiltInPartitioner 3.3 to 4.3.1; GroupMetadataManager,"
         " TransactionStateManager", own_keys, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
+    ),
+    Premise(
+        AT_HOME, PremiseKind.PRESENCE, "The coordinators find every group and transactional id.",
+        "The newest names in each log of __consumer_offsets and __transaction_state belong to its partition.",
+        "Names of several other partitions, because the topic has more now. Not seen: groups in 3.9 and earlier, or a"
+        " replica that is not elected.",
+        "The coordinators of the other partitions know no offsets. Consumers begin at auto.offset.reset.",
+        "Save the offsets first (kcheck export PATH --reset-file GROUP). Set them again afterwards"
+        " (kafka-consumer-groups.sh --reset-offsets).",
+        "GroupCoordinatorService.partitionFor, TransactionStateManager.partitionFor 0.11 to 4.3.1", at_home,
+        ends_start=False, cost=PremiseCost.UNCOUNTED,
     ),
     Premise(
         SNAPSHOT_THERE, PremiseKind.PRESENCE, "After a clean stop each log end has its producer snapshot.",

@@ -108,6 +108,10 @@ class LogFacts(NamedTuple):
     """True if a clean stop left no producer snapshot at the log end."""
     keys_of: tuple[int, int] | None = None
     """The other partition to which all of its keys belong, and their number; None without one."""
+    homeless: tuple[str, ...] = ()
+    """Its newest groups or transactional ids that belong to several other partitions."""
+    producer_id: int = -1
+    """The producer id of its last batch; -1 without one."""
     unread_size: int = 0
     """Number of bytes at its end without a batch. The broker truncates them, and they may hold records."""
     oldest: int | None = None

@@ -159,8 +159,9 @@ TABLE = (
         HEADS_THERE, PremiseKind.PRESENCE, "The first segment of each log is there.",
         "The first epoch of a log is not below its first segment, nor below its log start in a checkpoint. No index"
         " is below the first segment of a log without epochs.",
-        "Epochs that begin below, because Kafka moves the first epoch with the log start. The same for an index"
-        " without its .log, if the log has no epochs. Not seen: a replica that is not elected.",
+        "Epochs that begin below, because Kafka moves the first epoch with the log start. A topic that leaves remote"
+        " storage can leave a follower so. The same for an index without its .log, if the log has no epochs. Not seen:"
+        " a replica that is not elected.",
         "As leader it makes the other replicas delete the records below its log start.",
         "Restore the first segments, or let another replica lead (kcheck recover).",
         "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,

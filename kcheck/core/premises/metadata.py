@@ -14,7 +14,14 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import CLUSTER_METADATA, METADATA_DIRECTORY, TopicPartition
-from kcheck.model.premises import MAJORITY_KNOWN, SAME_HISTORY, JudgedPremise, PremiseEvidence, PremiseStatus
+from kcheck.model.premises import (
+    MAJORITY_KNOWN,
+    SAME_HISTORY,
+    TOPICS_KNOWN,
+    JudgedPremise,
+    PremiseEvidence,
+    PremiseStatus,
+)
 from kcheck.words import agree, counted, listed, partition_name
 
 LOGS_KEPT = "P202"
@@ -283,6 +290,28 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
         yield not_seen(premise, facts, sentence, provide)
 
 
+def topics_in_metadata(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for a topic in the metadata of controllers that need no other one to elect a leader.
+
+    Controllers that were formatted again have none. The copies and partitions of brokers have judgements of their own.
+    A migration begins without topics.
+    """
+    voters, image, newest = facts.voters, facts.image, facts.newest
+    known = {copy.node_id for copy in facts.copies}
+    elects = facts.broker_id in voters and 2 * len(known & voters) > len(voters)
+    if not elects or image is None or newest is None or image.migration or not known <= voters:
+        return
+    if image.topics or image.deleted:
+        yield proven(premise, facts, PremiseEvidence(newest.path, counted(len(image.topics), "topic")))
+    elif all(row.topic == CLUSTER_METADATA for log_dir in facts.log_dirs for row in log_dir.directories):
+        names = f"{agree(len(voters), 'controller', 'controllers')} {listed(sorted(voters))}"
+        sentence = (
+            f"whether the cluster has topics is not known, because the metadata of {names} has none, as after a format"
+        )
+        provide = f"--metadata with the log dir of a broker; or --allow {premise.id} for a new cluster"
+        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(newest.path, f"end {newest.end}, no topic"))
+
+
 def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look at the controllers given with the broker, and at its own vote. Without a majority no broker registers.
 
@@ -391,6 +420,14 @@ TABLE = (
         "The broker waits for a leader of the controllers, and there can be none.",
         "First get the controllers to start. Run kcheck preflight for each of them.",
         "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts, is_of_quorum=True,
+    ),
+    Premise(
+        TOPICS_KNOWN, PremiseKind.METADATA, "The metadata of the controllers has the topics of the cluster.",
+        "The copies of a majority of the controllers have a topic, or had one.",
+        "Nothing. Not seen: controllers without a topic in their metadata, no partitions, and no log dir of a broker.",
+        "After a format of the controllers brokers truncate their metadata, and rename every partition to -stray.",
+        "Name the log dir of a broker by --metadata. In a new cluster: --allow P851.",
+        "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", topics_in_metadata,
     ),
     Premise(
         METADATA_IN_REACH, PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",

@@ -7,6 +7,7 @@ GroupMetadataManager.partitionFor and TransactionStateManager.partitionFor 0.9 t
 
 from collections.abc import Callable, Iterable
 from itertools import count as naturals
+from itertools import islice
 
 from kcheck.model.java import java_hash
 from kcheck.model.names import CONSUMER_OFFSETS, TRANSACTION_STATE
@@ -46,6 +47,18 @@ def of_coordinator(key: bytes) -> int | None:
     name = key[_NAME_AT : _NAME_AT + size]
     is_complete = len(key) >= _NAME_AT and len(name) == size
     return abs(java_hash(name.decode(errors="replace"))) & _POSITIVE if is_complete else None
+
+
+def homeless(topic: str, keys: Iterable[bytes], own: int, count: int) -> tuple[str, ...]:
+    """Return the groups or transactional ids of a log that belong to another of `count` partitions.
+
+    At most 64 names are compared. If a topic gets more partitions, most names belong to another one.
+    """
+    if topic not in COORDINATED:
+        return ()
+    named = ((key[_NAME_AT : _NAME_AT + int.from_bytes(key[2:_NAME_AT], "big")], of_coordinator(key)) for key in keys)
+    values = dict(islice(((name, value) for name, value in named if value is not None), _NAMES_MAX))
+    return tuple(sorted(name.decode(errors="replace") for name, value in values.items() if value % count != own))
 
 
 def partition_of_keys(topic: str, keys: Iterable[bytes], own: int, count: int) -> tuple[int, int] | None:

@@ -44,11 +44,13 @@ def is_tiered(
 def lost_head(
     checkpoint: Offset | None, first_segment: Offset | None, epochs: EpochEntries, *, clean: bool | None, tiered: bool
 ) -> tuple[Offset, Offset] | None:
-    """Return the offsets `[start, end)` that another tool removed from the beginning of a log; None without any.
+    """Return the offsets `[start, end)` that were removed from the beginning of a log; None without any.
 
     When Kafka removes segments, or raises the log start, it moves the first epoch there at once. It does so in
     LeaderEpochFileCache.truncateFromStart (0.11 to 4.3.1). Only later a checkpoint gets the log start. So Kafka leaves
-    no log start and no first segment above the first epoch. Without its log dir (`clean` is None) that is not known.
+    no log start and no first segment above the first epoch. One exception is a topic that leaves remote storage (3.9.2
+    and 4.3.1). A follower then takes the leader's first local offset. Its own first segment can be above that. Without
+    its log dir (`clean` is None) that is not known.
     """
     if clean is None or tiered or first_segment is None or not epochs:
         return None

@@ -16,14 +16,15 @@ _SHOWN = (
 
 
 def remote_rows(run: FleetRun) -> tuple[int, tuple[Row, ...]]:
-    """Return how many replicas lose or hide remote records if they lead, and the worst of them."""
+    """Return the number of replicas that may lose or hide remote records if they lead, and the worst of them."""
     count = 0
 
     def bad() -> Iterator[dict[str, Any]]:
         nonlocal count
         for batch in run.batches("tiered_partitions", _SHOWN):
             for row in batch.to_pylist():
-                if row["must_not_lead"] or row["not_readable"] or row["gap_from"] is not None:
+                may_lead = row["must_not_lead"] is False
+                if not may_lead or row["not_readable"] or row["gap_from"] is not None:
                     count += 1
                     yield row
 
@@ -33,4 +34,5 @@ def remote_rows(run: FleetRun) -> tuple[int, tuple[Row, ...]]:
 
 def _order(row: dict[str, Any]) -> tuple[object, ...]:
     place = name_order(row["cluster"]), name_order(row["broker"]), row["topic"], row["partition"]
-    return -(row["lost_if_leads"] or 0), -(row["not_readable"] or 0), *place
+    is_unknown = row["must_not_lead"] is None
+    return -(row["lost_if_leads"] or 0), not is_unknown, -(row["not_readable"] or 0), *place

@@ -183,12 +183,12 @@ def conclude(
     release, depth = kafka_of(run.how), str(run.how.depth)
     coverage = coverage_of(output, inventoried)
     require(coverage, run.min_coverage)
+    add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
     add_refuted(output, run.how.release, totals.count)
     if run.decide is not None:
         add_decisions(output, about(run), run.how.release, run.decide, totals.count)
     if run.owners:
         add_owners(output, run.owners)
-    add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
     earlier, lacking = _write_lost(run, roots, output, totals)
     if run.needed is not None:
         add_needed(output, about(run), run.how.release, run.needed, totals.count)

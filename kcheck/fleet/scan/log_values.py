@@ -43,10 +43,12 @@ def _batch_faults(
     unreadable: list[list[Any]], gaps: list[_OffsetSpan], foreign: list[_OffsetSpan], is_complete: object,
     dated: list[list[Any]], skipped: list[_OffsetSpan], first: list[Any] | None,
     head: _OffsetSpan | None, tail: str | None, newest: list[Any] | None = None,
+    unlisted: list[_OffsetSpan] | None = None,
 ) -> BatchFaults:  # fmt: skip
     records, dates = tuple(UnreadableRecords(*one) for one in unreadable), tuple(DatedRecords(*one) for one in dated)
-    of_gaps, of_others, unfound = (
-        tuple((Offset(start), Offset(end)) for start, end in spans) for spans in (gaps, foreign, skipped)
+    of_gaps, of_others, unfound, of_aborted = (
+        tuple((Offset(start), Offset(end)) for start, end in spans)
+        for spans in (gaps, foreign, skipped, unlisted or ())
     )
     return BatchFaults(
         records,
@@ -59,6 +61,7 @@ def _batch_faults(
         None if head is None else (Offset(head[0]), Offset(head[1])),
         tail,
         _batch(newest),
+        of_aborted,
     )
 
 
@@ -73,6 +76,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "misdated": lambda rows: tuple(MisdatedRecords(*row) for row in rows),
     "batches": lambda row: _batch_faults(*row),
     "keys_of": tuple,
+    "homeless": tuple,
     "sizes": tuple,
 }
 """The functions that make values of JSON facts of a log again."""

@@ -12,7 +12,7 @@ from kcheck.core.premises.identity import FORMATTED
 from kcheck.core.premises.judged import not_seen
 from kcheck.core.premises.metadata import METADATA_IN_REACH
 from kcheck.core.premises.premise import PremiseKind
-from kcheck.core.premises.remote import REMOTE_OBJECTS, REMOTE_RETENTION
+from kcheck.core.premises.remote import REMOTE_OBJECTS
 from kcheck.core.premises.table import PREMISES, judged
 from kcheck.core.start.startup import Mode, settings
 from kcheck.core.start.topic_settings import has_remote_storage
@@ -32,12 +32,6 @@ from kcheck.views.controller_settings import settings_of_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.settings_files import settings_beside
 from kcheck.views.targets import Target, TargetKind
-
-_OF_REMOTE = {
-    REMOTE_OBJECTS: ("a scan does not read the store of remote segments", "kcheck tiered --store"),
-    REMOTE_RETENTION: ("a scan does not count what retention deletes in remote storage", "kcheck tiered"),
-}
-"""The premises about remote storage that a scan leaves open, each with its sentence and the command that reads it."""
 
 
 def broker_premises(
@@ -95,8 +89,9 @@ def _not_judged(facts: BrokerFacts) -> Iterator[JudgedPremise]:
             yield not_seen(premise, facts, sentence, "kcheck preflight server.properties on that host")
         elif premise.kind is PremiseKind.COMPACTION and facts.image is not None and facts.keyless_logs is None:
             yield not_seen(premise, facts, "the scan read no records of compacted topics", "fleet scan --depth records")
-        elif premise.id in _OF_REMOTE and facts.image is not None and _has_remote(facts.image):
-            yield not_seen(premise, facts, *_OF_REMOTE[premise.id])
+        elif premise.id == REMOTE_OBJECTS and facts.image is not None and _has_remote(facts.image):
+            sentence = "a scan does not read the store of remote segments"
+            yield not_seen(premise, facts, sentence, "kcheck tiered --store")
 
 
 def _has_remote(image: ClusterImage) -> bool:

@@ -6,15 +6,18 @@ from itertools import islice
 from typing import NamedTuple
 
 from kcheck.arrow import batch_of
+from kcheck.core.premises.remote import REMOTE_OBJECTS
+from kcheck.core.premises.table import NAMED_BY_RULES
 from kcheck.core.releases.releases import release
 from kcheck.core.tiered.reading import offsets_of, readable
 from kcheck.core.tiered.reports import RemoteReplica, lost_by_leading
 from kcheck.core.tiered.spans import offset_count
 from kcheck.core.tiered.store import is_in_table, object_verdict, segment_id_of, stored_bytes
-from kcheck.documents.remote_log import local_start_of
+from kcheck.documents.remote_log import local_start_of, retention_row
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, written_run
-from kcheck.fleet.run_output import RunOutput
+from kcheck.fleet.run_output import RunOutput, run_tables
+from kcheck.fleet.scan.premises import premise_row
 from kcheck.fleet.scan.rows import findings_batch
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.jobs.guard import bug_finding, guarded
@@ -22,7 +25,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, RemoteLog, RemoteSegment, SegmentRun, SegmentState, StoreObject
 from kcheck.model.report import PartitionFilter
-from kcheck.tables import remote_objects, remote_segments, tiered_partitions
+from kcheck.verbs.premises import refuted_findings
 from kcheck.verbs.tiered import Tiered, TieredReplica, tiered
 from kcheck.views.remote_store import store_objects
 
@@ -32,19 +35,20 @@ _ROWS = 65_536
 """Rows of a batch, at most."""
 _OBJECT_COUNT = 131_072
 """The objects whose segments are looked up together."""
+_NO_RETENTION = (None,) * 7
+"""The columns of deletions that are not known."""
 _WORDS = {state: state.name.lower().replace("_", "-") for state in SegmentState}
 _STATES = {word: state for state, word in _WORDS.items()}
-_TABLES = ("log_dirs", "partitions", "cluster_partitions", "findings")
+_TABLES = ("log_dirs", "partitions", "cluster_partitions", "findings", "premises")
 """The tables of the run that are read."""
-_OF_SCAN = frozenset({"KC240"})
-"""The rules that a scan asks of each log dir alone, too."""
 
 
 class _TieredCluster(NamedTuple):
-    """A cluster with remote storage, with its log dirs as arguments, the names of its brokers, and its release."""
+    """A cluster with remote storage, with its log dirs as arguments and places, its brokers, and its release."""
 
     name: str | None
     arguments: list[str]
+    places: list[Location]
     brokers: Mapping[int | None, str | None]
     kafka: str
 
@@ -65,6 +69,7 @@ def add_remote_storage(
             is_complete = False
             continue
         is_complete = is_complete and (answer.store is None or answer.store.is_complete)
+        _write(output, "premises", _premise_rows(run, cluster, answer))
         for place, finding in _findings(run, cluster, answer):
             if count(finding.id, finding.severity):
                 output.write("findings", findings_batch(place, (finding,)))
@@ -83,7 +88,7 @@ def add_remote_storage(
 
 def _asked(cluster: _TieredCluster, wanted: PartitionFilter, store: str | None) -> Tiered | Finding:
     try:
-        return tiered(cluster.arguments, wanted=wanted, release=release(cluster.kafka), store=store)
+        return tiered(cluster.arguments, wanted=wanted, release=release(cluster.kafka), store=store, is_judged=True)
     except UsageError as error:
         return _not_read(error)
 
@@ -93,22 +98,32 @@ def _not_read(error: UsageError) -> Finding:
 
 
 def _clusters(run: FleetRun) -> Iterator[_TieredCluster]:
-    """Yield the clusters that have partitions of __remote_log_metadata, or had some by their metadata."""
+    """Yield the clusters with topics in remote storage, or with partitions of __remote_log_metadata."""
     import pyarrow.compute as pc
 
     names: set[str | None] = set()
     for table in ("partitions", "cluster_partitions"):
         for batch in run.batches(table, ("cluster", "topic")):
             names.update(batch.filter(pc.equal(batch["topic"], REMOTE_LOG_METADATA))["cluster"].unique().to_pylist())
+    opened = run.values("premises", ("cluster", "id"))
+    names.update(cluster for cluster, premise in opened if premise == REMOTE_OBJECTS)
     rows: dict[str | None, list[tuple[str | None, int | None, str, str]]] = {}
     for cluster, *row in run.values("log_dirs", ("cluster", "broker", "broker_id", "log_dir", "kafka")):
         if cluster in names and row[2] is not None and row[3] is not None:
             rows.setdefault(cluster, []).append((row[0], row[1], row[2], row[3]))
     for name, own in rows.items():
         arguments = [path if number is None else f"{number}={path}" for _, number, path, _ in own]
-        yield _TieredCluster(
-            name, arguments, {number: broker for broker, number, _, _ in own}, max(row[3] for row in own)
-        )
+        places = [Location(number, path) for _, number, path, _ in own]
+        brokers = {number: broker for broker, number, _, _ in own}
+        yield _TieredCluster(name, arguments, places, brokers, max(row[3] for row in own))
+
+
+def _premise_rows(run: FleetRun, cluster: _TieredCluster, answer: Tiered) -> Iterator[tuple[object, ...]]:
+    """Yield the premises about remote storage that the scan of each broker does not have."""
+    known = set(run.values("premises", ("id", "broker_id"), cluster.name))
+    for row in answer.premises:
+        if (row.id, row.broker_id) not in known:
+            yield cluster.name, cluster.brokers.get(row.broker_id), None, *premise_row(row)
 
 
 def _findings(
@@ -117,10 +132,12 @@ def _findings(
     """Yield the findings about remote storage that the scan of each log dir does not have."""
     columns = ("id", "broker_id", "dir")
     known = set(run.values("findings", columns, cluster.name))
-    for finding in answer.collected:
-        key = (finding.id, finding.where.broker_id, finding.where.dir)
-        if not finding.id.startswith("KC00") and not (finding.id in _OF_SCAN and key in known):
-            yield (cluster.name, cluster.brokers.get(finding.where.broker_id)), finding
+    judged = set(run.values("premises", ("id", "broker_id"), cluster.name))
+    named = (row for row in answer.premises if row.id not in NAMED_BY_RULES and (row.id, row.broker_id) not in judged)
+    found = (row for row in answer.collected if not row.id.startswith(("KC00", "KC315")))
+    new = (row for row in found if (row.id, row.where.broker_id, row.where.dir) not in known)
+    for finding in (*new, *refuted_findings(named, cluster.places, answer.release)):
+        yield (cluster.name, cluster.brokers.get(finding.where.broker_id)), finding
 
 
 def _partition_rows(cluster: _TieredCluster, replicas: tuple[TieredReplica, ...]) -> Iterator[tuple[object, ...]]:
@@ -133,21 +150,22 @@ def _partition_rows(cluster: _TieredCluster, replicas: tuple[TieredReplica, ...]
 
 
 def _partition_row(cluster: _TieredCluster, row: TieredReplica, others: list[TieredReplica]) -> tuple[object, ...]:
-    view, report, lag, _ = row
+    view, report, lag, regular = row
     remote, known = view.remote, view.remote is not None and view.remote.is_known
     assert remote is not None
-    lost = offset_count(lost_by_leading(remote, _replica(row), map(_replica, others)))
+    lost = None if remote.is_hidden else offset_count(lost_by_leading(remote, _replica(row), map(_replica, others)))
     gaps, copied = report.gaps, offsets_of(remote.runs)
     return (
         cluster.name, cluster.brokers.get(view.where.broker_id), view.where.broker_id, view.topic, view.partition,
-        view.topic_id, view.log_start_offset, local_start_of(view), view.log_end_offset, lost > 0, lost,
+        view.topic_id, view.log_start_offset, local_start_of(view), view.log_end_offset,
+        None if lost is None else lost > 0, lost,
         report.deleted_count if known else None, offset_count(report.unreadable) if known else None,
         gaps[0][0] if gaps else None, gaps[-1][1] if gaps else None, copied[-1][1] if copied else None,
         sum(run.segments for run in remote.runs) if known else None,
         sum(run.size for run in remote.runs) if known else None,
         *((None, None, None) if lag is None else (lag.size, lag.oldest_ms, lag.duplicated)),
         len(remote.unfinished) if known else None, str(remote.state).replace(" ", "-"), remote.metadata_partition,
-        remote.leader,
+        remote.leader, *(_NO_RETENTION if regular is None else retention_row(regular).values()),
     )  # fmt: skip
 
 
@@ -215,7 +233,6 @@ def _states(run: FleetRun, ids: set[str]) -> dict[str, SegmentState]:
 
 
 def _write(output: RunOutput, name: str, rows: Iterator[tuple[object, ...]]) -> None:
-    tables = {"tiered_partitions": tiered_partitions, "remote_segments": remote_segments}
-    columns = tables.get(name, remote_objects).TABLE.run_columns
+    columns = run_tables()[name].run_columns
     while part := list(islice(rows, _ROWS)):
         output.write(name, batch_of(part, columns))

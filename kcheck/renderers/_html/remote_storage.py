@@ -18,9 +18,8 @@ from kcheck.renderers._html.parts import (
 )
 
 _MEANS = (
-    "<p>Replicas that must not lead, and replicas that do not serve all remote records. Lost: offsets that no "
-    "client can"
-    " read again once the replica leads. Deleted: remote segments that Kafka deletes then.</p>\n"
+    "<p>Replicas that must not lead, or do not serve all remote records, or have unknown remote segments. Lost: offsets"
+    " that no client can read again once the replica leads. Deleted: remote segments that Kafka deletes then.</p>\n"
 )
 
 
@@ -47,7 +46,9 @@ def remote_storage(rows: Sequence[Row], count: int, path: str) -> Html:
 
 
 def _verdict(row: Row) -> Html:
-    return text("must not lead" if row["must_not_lead"] else "serves less")
+    return text(
+        "not known" if row["must_not_lead"] is None else "must not lead" if row["must_not_lead"] else "serves less"
+    )
 
 
 def _gap(row: Row) -> Html:

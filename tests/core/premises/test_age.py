@@ -39,6 +39,18 @@ def test_metadata_that_are_older_than_the_disk() -> None:
     assert "P702" not in refuted(given._replace(image=None))
 
 
+def test_metadata_that_are_older_than_the_producers() -> None:
+    """With an older ZooKeeper 3.9.2 gave id 0 once more, and took the first record with it for a duplicate."""
+    words = "the metadata is older than the disk. The last batch of orders-0 has producer id 7, but the next new"
+    logs = (LOG, LOG._replace(producer_id=7))
+    for following in (None, 0, 7):
+        given = facts(logs=logs, image=image()._replace(next_producer_id=following))
+        assert refuted(given)["P842"] == f"{words} producer gets id {following or 0}"
+    assert "P842" not in refuted(facts(logs=logs, image=image()._replace(next_producer_id=8)))
+    for given in (facts(logs=()), facts(logs=logs, image=None), facts(logs=(LOG,))):
+        assert "P842" not in refuted(given)
+
+
 @pytest.mark.parametrize(
     ("entries", "of_batch", "epoch"),
     [

@@ -79,6 +79,20 @@ def test_an_index_that_leads_to_another_place() -> None:
     assert "P310" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()),)))
 
 
+def test_a_transaction_index_without_its_entries() -> None:
+    """Of 4.3.1 read_committed consumers got all six aborted records after `find -name '*.txnindex' -delete`."""
+    spans = ((Offset(4), Offset(7)), (Offset(11), Offset(14)))
+    given = facts(logs=(LOG._replace(batches=BatchFaults(unlisted=spans)),))
+    words = "orders-0: the transaction indexes lack 2 aborted transactions (offsets 4-13): "
+    repair = "kcheck repair rebuilds the indexes"
+    harm = f"{words}read_committed consumers get the aborted records; {repair}"
+    assert refuted(given._replace(image=image(1, isr=(1,))))["P840"] == harm
+    follower = given._replace(image=image(2, 1, isr=(2,)))
+    follows = f"{words}it is not elected now, so nothing is lost when it starts; {repair}"
+    assert not_seen(follower)["P840"] == follows
+    assert "P840" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()), LOG)))
+
+
 def test_a_log_that_goes_on_behind_the_recovery_point_of_a_clean_stop() -> None:
     """Brokers of 4.0.2 and 4.3.1 served the files of another partition of the topic."""
     longer = LOG._replace(end=Offset(47), closed_at=Offset(7))
@@ -128,3 +142,19 @@ def test_keys_of_another_partition() -> None:
         "__consumer_offsets-3: the keys belong to __consumer_offsets-2: as leader the coordinator does not find its"
         " groups"
     )
+
+
+def test_names_of_other_coordinators() -> None:
+    """4.3.1 found no offsets of three groups after __consumer_offsets had got more partitions; 3.9.2 found all."""
+    groups = LOG._replace(partition=TopicPartition("__consumer_offsets", 0), homeless=("g1", "g2"))
+    ids = groups._replace(partition=TopicPartition("__transaction_state", 0), homeless=("x",))
+    many = "belong to other partitions, because the topic has more now"
+    of_groups = f"__consumer_offsets-0: 2 groups (g1 and g2) {many}"
+    assert refuted(facts(logs=(groups,)))["P841"] == f"{of_groups}: their new coordinators do not find them"
+    old = facts(logs=(groups,), release=release("3.9"), mode=Mode.ZOOKEEPER, config={})
+    assert not_seen(old)["P841"] == f"{of_groups}. Their offsets may not be found"
+    assert refuted(old._replace(logs=(ids,)))["P841"] == (
+        f"__transaction_state-0: 1 transactional id (x) {many.replace('belong', 'belongs')}: their new coordinators do"
+        " not find them"
+    )
+    assert "P841" not in {row.id for row in judged(facts(logs=(LOG,)))}

@@ -2,7 +2,7 @@
 
 from kcheck.core.cluster.copies import LostCopy, RaftEpoch
 from kcheck.core.election.first_rescue import MetadataHere, RescueVerb, first_rescue
-from kcheck.core.premises.facts import BrokerFacts, LogFacts, MissingRecords
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts, MissingRecords
 from kcheck.core.premises.identity import NODE_ID
 from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.table import judged, judged_together, with_premises
@@ -10,8 +10,19 @@ from kcheck.core.releases.releases import release
 from kcheck.model.cluster import ClusterImage, Voter
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import TopicPartition
-from kcheck.model.premises import SAME_HISTORY, JudgedPremise, PremiseEvidence, PremiseStatus
-from tests.core.premises.test_premises import GAP, IDENTITY, KRAFT, copy, facts, image, log_dir, not_seen, refuted
+from kcheck.model.premises import SAME_HISTORY, TOPICS_KNOWN, JudgedPremise, PremiseEvidence, PremiseStatus
+from tests.core.premises.test_premises import (
+    GAP,
+    IDENTITY,
+    KRAFT,
+    METADATA_LOG,
+    copy,
+    facts,
+    image,
+    log_dir,
+    not_seen,
+    refuted,
+)
 
 LED = image(1, leader_epoch=4)
 """A cluster whose orders-0 is in leader epoch 4."""
@@ -72,6 +83,22 @@ def test_a_disk_of_another_cluster_says_nothing_of_its_controllers() -> None:
     given = facts(config=KRAFT, stopped=frozenset({100}), copies=(copy(100, voters=frozenset({100})),))
     assert "P205" in refuted(given)
     assert "P205" not in refuted(given._replace(clusters=(PremiseEvidence("c/data", "OTHER"),)))
+
+
+def test_controllers_without_a_topic() -> None:
+    """After a new format of an only controller, a broker of 4.3.1 made its partitions stray."""
+    empty = ClusterImage({})
+
+    def judgement(*others: int, of: ClusterImage = empty, on_disk: LogDirFacts | None = None) -> str | None:
+        disk = log_dir(directories=(METADATA_LOG,)) if on_disk is None else on_disk
+        copies = tuple(copy(number, of=of) for number in (100, *others))
+        given = facts(disk, broker_id=100, config=None, copies=copies, image=of)
+        return next((str(row.status) for row in judged(given) if row.id == TOPICS_KNOWN), None)
+
+    assert judgement() == "not-seen"
+    assert judgement(of=LED) == judgement(of=ClusterImage({}, deleted={"gone": 7})) == "proven"
+    assert judgement(1) is judgement(on_disk=log_dir()) is None
+    assert judgement(of=empty._replace(migration="pre-migration")) is None
 
 
 def test_a_controller_with_a_damaged_snapshot() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kcheck.core.start.partitioner import of_coordinator, of_producer, partition_of_keys
+from kcheck.core.start.partitioner import homeless, of_coordinator, of_producer, partition_of_keys
 from kcheck.model.names import CONSUMER_OFFSETS
 
 
@@ -60,3 +60,14 @@ def test_groups_of_another_partition() -> None:
     assert partition_of_keys(CONSUMER_OFFSETS, found[:2], 0, 5) is None
     many = [key for at in range(1000) if (of_coordinator(key := group(f"g{at}")) or 0) % 5 == 1]
     assert (1, 64) == partition_of_keys(CONSUMER_OFFSETS, many, 0, 5)
+
+
+def test_groups_of_several_partitions() -> None:
+    """A topic that got more partitions: those whose partition is another one now; of other topics nobody knows."""
+    found = [b"", b"\0\1\0\5ab", *map(group, ("ga", "gb", "gc", "gd"))]
+    own = [name for name in ("ga", "gb", "gc", "gd") if (of_coordinator(group(name)) or 0) % 4 == 0]
+    others = tuple(name for name in ("ga", "gb", "gc", "gd") if name not in own)
+    assert 0 < len(others) < 4
+    assert others == homeless(CONSUMER_OFFSETS, found, 0, 4)
+    assert () == homeless("t", found, 0, 4)
+    assert 64 > len(homeless(CONSUMER_OFFSETS, (group(f"g{at}") for at in range(1000)), 0, 4)) > 30

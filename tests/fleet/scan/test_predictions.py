@@ -119,10 +119,10 @@ _FACTS = LogFacts(
     batches=BatchFaults(
         (UnreadableRecords(Offset(1), Offset(2), "crc"),), ((Offset(1), Offset(2)),), ((Offset(3), Offset(4)),), False,
         (DatedRecords(Offset(1), Offset(2), 3, 4),), ((Offset(5), Offset(6)),), (Offset(0), Offset(1), 7, 0),
-        (Offset(0), Offset(2)), "it is incomplete", (Offset(1), Offset(1), 8, 1),
+        (Offset(0), Offset(2)), "it is incomplete", (Offset(1), Offset(1), 8, 1), ((Offset(7), Offset(8)),),
     ),
-    closed_at=Offset(8), lacks_snapshot=True, keys_of=(1, 9), unread_size=11, hides=True, by_index=True,
-    lacks_epochs=True, oldest=12, sizes=(13, 14), is_served=False, is_compacted=True,
+    closed_at=Offset(8), lacks_snapshot=True, keys_of=(1, 9), homeless=("g",), producer_id=6, unread_size=11,
+    hides=True, by_index=True, lacks_epochs=True, oldest=12, sizes=(13, 14), is_served=False, is_compacted=True,
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from tests.cli.command import document
 from tests.cli.command import kcheck as command
 from tests.fleet.scan.test_local_engine import tables
 from tests.fleet.spark.test_engine import asked
-from tests.tiered_states import LOST, OLD_LEADER, state
+from tests.tiered_states import GAP, KILLED, LOST, OBJECTS, OLD_LEADER, REFUSED, state
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -83,6 +83,74 @@ def test_lost_metadata_is_seen(tmp_path: Path) -> None:
         ("KC245", "m-0"), ("KC245", "n-0"),
     ]  # fmt: skip
     assert [(row["metadata"], row["lost_if_leads"]) for row in rows["tiered_partitions"]] == [("missing", 20)] * 2
+
+
+def with_settings(of: Path, remote: str = "true") -> list[str]:
+    """Write the server.properties of each broker next to its log dir, and return its log dirs and its controller's."""
+    folders = sorted((*of.glob("broker-*"), *of.glob("controller")))
+    for folder in folders:
+        own = of / f"{folder.name}-node"
+        own.mkdir()
+        folder.rename(own / "data")
+        (own / "server.properties").write_text(f"log.dirs={own}/data\nremote.log.storage.system.enable={remote}\n")
+    return [str(of / f"{folder.name}-node" / "data") for folder in folders]
+
+
+@pytest.mark.parametrize(
+    ("incident", "name", "remote"),
+    [
+        (KILLED, "4-joined", "true"), (OLD_LEADER, "4-back", "true"), (LOST, "1b-dirs-removed", "true"),
+        (REFUSED, "1-failing", "true"), (GAP, "3-gap", "true"), (OBJECTS, "1-stopped", "false"),
+    ],
+)  # fmt: skip
+def test_premises_about_remote_storage_are_judged_as_on_disks(
+    incident: str, name: str, remote: str, tmp_path: Path
+) -> None:
+    """A run had none of them. Its elections were green while the store refused deletes, or with remote storage off."""
+    of = state(incident, name, tmp_path)
+    disks, out = with_settings(of, remote), tmp_path / "out"
+    rows = scanned(out, of)
+    ids = {"P319", "P811", "P812", "P813", "P821", "P822", "P823"}
+    found = {(row["id"], row["broker_id"], row["status"], row["sentence"]) for row in rows["premises"]}
+    wanted = document("predict", *disks)["premises"]
+    expected = {(row["id"], row["broker_id"], row["status"], row["sentence"]) for row in wanted}
+    assert {row for row in found if row[0] in ids} == {row for row in expected if row[0] in ids}
+    refuted = {row[0] for row in found if row[2] == "refuted"} & ids
+    assert refuted
+    if refuted & {"P319", "P821"}:
+        for verb in ("elect", "recover"):
+            answer = command(verb, "--from", out / "run=one")
+            assert (answer.code, "nothing is lost" in answer.out, "Not counted" in answer.out) == (1, False, True)
+
+
+def test_replicas_whose_metadata_is_elsewhere(tmp_path: Path) -> None:
+    """Another broker has the partitions of __remote_log_metadata: no replica may be called safe, nor the page green."""
+    of, out = state(OLD_LEADER, "4-back", tmp_path), tmp_path / "out"
+    for folder in (of / "broker-1").glob("__remote_log_metadata-*"):
+        shutil.rmtree(folder)
+    rows = scanned(out, of / "broker-1", of / "controller")
+    known = {(row["metadata"], row["must_not_lead"], row["lost_if_leads"]) for row in rows["tiered_partitions"]}
+    assert known == {("not-given", None, None)}
+    body = document("fleet", "report", out / "run=one")
+    assert body["remote_count"] == len(rows["tiered_partitions"])
+    command("fleet", "report", out / "run=one", "--html", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "<div>not known</div>" in page
+    assert "Every replica may lead" not in page
+
+
+def test_deletions_by_retention(tmp_path: Path) -> None:
+    """The columns are those of `kcheck tiered`: the next pass of retention takes 20-24."""
+    of = state(REFUSED, "1-failing", tmp_path)
+    rows = scanned(tmp_path / "out", of / "broker-1")
+    names = (
+        "log_start_at_least", "log_start_at_most", "first_expiry_ms", "last_expiry_ms", "segments_below_log_start",
+        "local_start_at_most", "local_first_expiry_ms",
+    )  # fmt: skip
+    found = {row["topic"]: {name: row[name] for name in names} for row in rows["tiered_partitions"]}
+    said = document("tiered", str(of / "broker-1"))["replicas"]
+    assert found == {row["topic"]: row["retention"] for row in said}
+    assert (found["more"]["log_start_at_least"], found["more"]["log_start_at_most"]) == (25, 25)
 
 
 def test_log_dirs_that_are_gone_are_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
