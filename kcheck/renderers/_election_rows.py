@@ -285,6 +285,8 @@ def log_lines(partition: PartitionElection, best: Candidate) -> list[LogLine]:
         part = followers.get(candidate.broker_id)
         gone = () if part is None else (part.lost, part.expired)
         parts = [LogPart("lost", lost.start, lost.end) for lost in gone if lost is not None]
+        if candidate.broker_id == best.broker_id:
+            parts += [LogPart("lost", *span) for span in (() if best.plan is None else best.plan.remote_lost)]
         edges = [start, *(edge for hole in candidate.holes if start <= hole.start < end for edge in hole), end]
         parts += [LogPart("kept", *piece) for piece in zip(edges[::2], edges[1::2], strict=True)]
         parts.append(LogPart("fetched", end, best.log_end_offset or end))

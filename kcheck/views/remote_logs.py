@@ -1,5 +1,6 @@
 """Reads `__remote_log_metadata` in the log dirs of a command, for the remote part of each partition."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -168,8 +169,7 @@ class RemoteLogs:
             places.setdefault((view.cluster_id, view.where.broker_id), []).append(log_dir)
         for (cluster_id, own), log_dirs in places.items():
             image = self._image_of(cluster_id)
-            broker = None if image is None or own is None else image.brokers.get(own)
-            if image is None or own is None or (broker and len(broker.log_dirs) > len(log_dirs)):
+            if image is None or own is None or self._registered(own, cluster_id) > len(log_dirs):
                 continue
             rows = (row for log_dir in log_dirs for _, row in log_dir.directories)
             there = {(row.topic, row.partition) for row in rows if row.state is DirectoryState.CURRENT}
@@ -212,7 +212,7 @@ class RemoteLogs:
         for number in sorted({number for number, _, _ in self._copies(cluster_id)}):
             registration = self._registration(number, cluster_id)
             leaders = frozenset[int]() if registration is None else registration.in_sync
-            given = {self._log_dirs.open(target).view.where.broker_id for target in self._of_cluster(cluster_id)}
+            given = self._given(cluster_id)
             views = [self._view(target, name) for own, target, name in self._copies(cluster_id) if own == number]
             known = {view.where.broker_id: view for view in views if view is not None}
             mark = max((view.high_watermark or 0 for view in known.values()), default=0)
@@ -280,10 +280,24 @@ class RemoteLogs:
         return None if topic is None else topic.partitions.get(number)
 
     def _has_all_replicas(self, number: int, cluster_id: str | None) -> bool:
-        """Return whether log dirs of every broker with a replica of a metadata partition are given."""
+        """Return whether all log dirs of every broker with a replica of a metadata partition are given."""
         registration = self._registration(number, cluster_id)
-        given = {self._log_dirs.open(target).view.where.broker_id for target in self._of_cluster(cluster_id)}
-        return registration is not None and given.issuperset(registration.replicas)
+        return registration is not None and self._given(cluster_id).issuperset(registration.replicas)
+
+    def _given(self, cluster_id: str | None) -> frozenset[int | None]:
+        """Return the brokers with as many given log dirs as they have registered.
+
+        A broker makes no log of a replica in an offline log dir (ReplicaManager, KIP-858 in 4.3.1). The partition has
+        no leader then, so no log start moves.
+        """
+        given = Counter(self._log_dirs.open(target).view.where.broker_id for target in self._of_cluster(cluster_id))
+        return frozenset(number for number, count in given.items() if count >= self._registered(number, cluster_id))
+
+    def _registered(self, broker_id: int | None, cluster_id: str | None) -> int:
+        """Return the number of log dirs that a broker has registered; 0 if not known."""
+        image = self._image_of(cluster_id)
+        broker = None if image is None or broker_id is None else image.brokers.get(broker_id)
+        return 0 if broker is None else len(broker.log_dirs)
 
 
 def _metadata_topic(

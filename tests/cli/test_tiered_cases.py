@@ -82,6 +82,7 @@ VERBS: dict[str, Callable[[Case, Path, Path], tuple[object, ...]]] = {
     "inspect": lambda case, of, _: (
         "inspect", of / f"broker-{case.broker}", "--topic", case.topic, "--severity", "info"
     ),
+    "PATH": lambda case, of, _: (of / f"broker-{case.broker}",),
     "check": lambda case, of, _: ("check", *brokers_of(of), "--topic", case.topic, "--severity", "info"),
     "predict": lambda case, of, _: (
         "predict", of / f"broker-{case.broker}", *metadata_of(of), "--topic", case.topic
@@ -101,6 +102,7 @@ VERBS: dict[str, Callable[[Case, Path, Path], tuple[object, ...]]] = {
 
 EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
     "A": {
+        "PATH": (1, "a-0 loads with offsets 0-34 not readable while it leads"),
         "inspect": (1, "a-0: local start 35, 1 offset local, 35 in 7 remote segments (0-34)"),
         "check": (1, "While this replica leads, Kafka 4.3 does not serve offsets 0-34."),
         "predict": (1, "a-0 loads; once it leads, Kafka deletes at most 4 remote segments (offsets 0-19)"),
@@ -116,6 +118,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         "fleet scan": (1, "a 1 0 0 0 2 20 4 35"),
     },
     "B": {
+        "PATH": (1, "uncl-0 loads; once it leads, Kafka deletes at most 8 remote segments (offsets 0-39)"),
         "inspect": (0, "uncl-0: local start 40, 2 offsets local, 16 in 12 remote segments (24-39)"),
         "check": (1, "deletes offsets 0-23 for readers, and at most the remote segments of offsets 0-39"),
         "predict": (1, "uncl-0 loads; once it leads, Kafka deletes at most 8 remote segments (offsets 0-39)"),
@@ -131,6 +134,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         "fleet scan": (1, "uncl 1 24 8 0 2 0 0 0"),
     },
     "C": {
+        "PATH": (0, "Broker 2 is not in sync in empty-0, uncl-0, wipe-0, and leads there if it is back first"),
         "inspect": (0, "KC302 log-start-offset-checkpoint has 1 entry without a directory in this log dir: empty-0"),
         "check": (0, "log-start-offset-checkpoint has 1 entry without a directory in this log dir: empty-0"),
         "predict": (0, "Broker 2 is not in sync in empty-0, uncl-0, wipe-0"),
@@ -149,6 +153,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         "fleet scan": (0, "empty 1 0 0 0 2 20 4 0"),
     },
     "C led": {
+        "PATH": (1, "empty-0 loads; once it leads, Kafka deletes at most 4 remote segments (offsets 0-19)"),
         "inspect": (0, "empty-0: local start 0, 18 offsets local, 18 in 4 remote segments (0-17), 18 in both places"),
         "check": (
             1,
@@ -170,6 +175,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         "fleet scan": (1, "empty 1 0 0 0 2 20 4 0"),
     },
     "D": {
+        "PATH": (1, "m-0: this start raises the log start from 0 to 20 and leaves 20 records in the store"),
         "inspect": (
             1,
             "m-0: local start 20, 4 offsets local, remote segments not known: __remote_log_metadata is missing",
@@ -194,6 +200,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         "fleet scan": (1, "m 1 20 None None"),
     },
     "E": {
+        "PATH": (1, "more-0: the store refused 3 tries to delete 1 remote segment. Meanwhile retention moves"),
         "inspect": (1, "more-0: error KC244 more-0: 1 remote segment is not deleted after 3 tries"),
         "check": (1, "With retention.bytes=1500 each try moves the log start further."),
         "predict": (1, "more-0: the store refused 3 tries to delete 1 remote segment. Meanwhile retention moves"),
@@ -209,6 +216,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         "fleet scan": (1, "more 1 0 0 0"),
     },
     "F": {
+        "PATH": (1, "gap-0 loads with offsets 20-24 neither local nor remote"),
         "inspect": (1, "gap-0: offsets 20-24 are neither local nor remote"),
         "check": (1, "Consumers get OFFSET_OUT_OF_RANGE at 20."),
         "predict": (1, "gap-0 loads with offsets 20-24 neither local nor remote"),
@@ -221,6 +229,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         "fleet scan": (1, "gap 1 5 0 0"),
     },
     "G": {
+        "PATH": (0, "note: 8 remote segments: the store was not read; kcheck tiered --store PLACE reads it"),
         "inspect": (0, "missing-0: local start 20, 2 offsets local, 20 in 4 remote segments (0-19)"),
         "check": (0, "batch headers"),
         "predict": (0, "note: 4 remote segments: the store was not read; kcheck tiered --store PLACE reads it"),
@@ -271,6 +280,26 @@ def test_each_loss_by_each_verb(name: str, verb: str, tmp_path: Path) -> None:
 def test_every_verb_is_asked() -> None:
     """Each loss has an answer of each verb; the scan names the replicas that lose records."""
     assert all(rows.keys() == VERBS.keys() for rows in EXPECTED.values())
+
+
+def test_the_picture_of_an_election_shows_remote_losses(tmp_path: Path) -> None:
+    """Offsets 20-24 of 38 are in no place; they were drawn as kept."""
+    case = CASES["F"]
+    shown = command(*VERBS["elect"](case, state(case.incident, case.state, tmp_path), tmp_path)).out
+    assert re.findall(r"\|(=+x+=+)\| 0-37", shown)
+
+
+@pytest.mark.parametrize(("name", "lost"), [("A", 20), ("B", 24), ("F", 20)])
+def test_the_page_names_the_replica_that_loses(name: str, lost: int, tmp_path: Path) -> None:
+    """First the worst one. In F that is the other topic, whose leader epochs are lost."""
+    case = CASES[name]
+    of = state(case.incident, case.state, tmp_path)
+    command("fleet", "scan", of, "--output-dir", tmp_path / "run")
+    (run,) = (tmp_path / "run").iterdir()
+    worst = document("fleet", "report", str(run))["remote"][0]
+    assert (worst["broker_id"], worst["must_not_lead"], worst["lost_if_leads"]) == (case.broker, True, lost)
+    command("fleet", "report", run, "--html", tmp_path / "page.html")
+    assert "<div>must not lead</div>" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize("price", ["nan", "inf", "1e400", "-0.1"])

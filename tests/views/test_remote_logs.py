@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases.releases import release
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.remote_log import MetadataConflict, MetadataState, RemoteLog
 from kcheck.model.report import PartitionFilter
-from kcheck.verbs.next_starts import next_starts
+from kcheck.verbs.next_starts import NextStarts, next_starts
 from kcheck.views.log_dir import LogDirs, partitions
 from kcheck.views.remote_logs import RemoteLogs
 from kcheck.views.targets import replica_targets
@@ -227,3 +228,19 @@ def test_the_same_log_dirs_are_read_once(tmp_path: Path) -> None:
     both = RemoteLogs(targets, log_dirs, lambda _: None)
     assert both.has_all_of(RemoteLogs(targets[:1], log_dirs, lambda _: None))
     assert not RemoteLogs(targets[:1], log_dirs, lambda _: None).has_all_of(both)
+
+
+def test_a_log_dir_that_is_not_given_can_have_the_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On 4.3.1 a disk with a metadata partition went offline: the broker made no other log, and no log start moved."""
+    of = state(LOST, "1b-dirs-removed", tmp_path) / "broker-1"
+    assert remote([str(of)])[1, "m-0"].state is MetadataState.MISSING
+    image_of = NextStarts.image_of
+
+    def with_two(starts: NextStarts, cluster_id: str | None) -> ClusterImage | None:
+        image = image_of(starts, cluster_id)
+        assert image is not None
+        brokers_of = {number: row._replace(log_dirs=(*row.log_dirs, "A" * 22)) for number, row in image.brokers.items()}
+        return image._replace(brokers=brokers_of)
+
+    monkeypatch.setattr(NextStarts, "image_of", with_two)
+    assert remote([str(of)])[1, "m-0"].state is MetadataState.NOT_GIVEN
