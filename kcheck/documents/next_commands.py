@@ -1,18 +1,22 @@
 """The next command after findings and pages."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 
 from kcheck.core.start.predictions import LogDirPrediction
-from kcheck.core.start.startup import Mode, Outcome
-from kcheck.core.start.verdicts import SEVERITIES, removed_alone
+from kcheck.core.start.startup import Outcome
+from kcheck.core.start.verdicts import log_dir_severity, removed_alone
 from kcheck.model.finding import Finding, Severity, is_repairable
 from kcheck.model.premises import MAJORITY_KNOWN, SAME_HISTORY, TOPICS_KNOWN, JudgedPremise, PremiseStatus
-from kcheck.words import shell_word
+from kcheck.words import shell_line, shell_word
 
 PLAN_FILE = "plan.json"
 """The plan file in a command, where the user has not named one."""
 FOLDER = "DIR"
 """Stands for a directory that the user has not named."""
+METADATA = "--metadata"
+"""The option of the metadata."""
+PATH = "PATH"
+"""Stands for a disk of another broker, or a copy of the metadata, that the user has not named."""
 
 
 _MOVE = "mv "
@@ -22,19 +26,6 @@ def repairable_log_dirs(findings: Iterable[Finding]) -> tuple[str, ...]:
     """Return the log dirs with findings that `kcheck repair` has steps for."""
     places = (finding.where.log_dir for finding in findings if is_repairable(finding))
     return tuple(dict.fromkeys(place for place in places if place is not None))
-
-
-def arguments_of(log_dirs: Collection[str], arguments: Collection[str]) -> tuple[str, ...]:
-    """Return the user's arguments that lead to these log dirs; without such arguments, the log dirs.
-
-    A repair needs all log dirs of a broker, and its settings.
-    """
-    places = {argument: f"{argument.partition('=')[2] or argument}/".replace("//", "/") for argument in arguments}
-    chosen = [argument for argument, place in places.items() if any(f"{one}/".startswith(place) for one in log_dirs)]
-    if len(arguments) == 1 or not log_dirs:
-        return tuple(arguments) if log_dirs else ()
-    is_whole = all(any(f"{one}/".startswith(places[argument]) for argument in chosen) for one in log_dirs)
-    return tuple(chosen) if is_whole else tuple(log_dirs)
 
 
 def are_decided_together(findings: Iterable[Finding]) -> bool:
@@ -56,14 +47,41 @@ def keeping_command(starts: Iterable[LogDirPrediction]) -> str | None:
 
 
 def incident_command(premises: Iterable[JudgedPremise]) -> str | None:
-    """Return the command that shows the page of the first premise that no repair restores; None without one.
-
-    The premise is refuted. If none is, no majority of the controllers is known.
-    """
-    premises = (*premises,)
-    refuted = [row for row in premises if row.status is PremiseStatus.REFUTED]
-    rows = refuted or [row for row in premises if row.may_lose_history]
+    """Return the command that shows the page of the first refuted premise that no repair restores; None without one."""
+    rows = (row for row in premises if row.status is PremiseStatus.REFUTED)
     return next((f"kcheck help {_REMEDIES_WITH_PAGE[row.id]}" for row in rows if row.id in _REMEDIES_WITH_PAGE), None)
+
+
+def others_command(
+    arguments: Iterable[str], options: Iterable[str], premises: Iterable[JudgedPremise], others: Sequence[int]
+) -> str | None:
+    """Return the command that compares the disks of a broker with the `others`; None if no premise needs them."""
+    from kcheck.documents.premises import loses, needs_every_disk  # only for bad news
+
+    premises = tuple(premises)
+    if not others or not any(loses(row) or needs_every_disk(row) for row in premises):
+        return None
+    return with_others(arguments, (*options, *unnamed_metadata(premises)), others)
+
+
+def with_others(arguments: Iterable[str], options: Iterable[str], others: Iterable[int]) -> str:
+    """Return `kcheck recover` for one broker and the `others` of its cluster."""
+    return shell_line(("kcheck", "recover", *arguments, *(f"{number}={PATH}" for number in others), *options))
+
+
+def unnamed_metadata(premises: Iterable[JudgedPremise]) -> tuple[str, ...]:
+    """Return the words that name the missing metadata; empty if no premise needs metadata."""
+    unseen = (row.provide or "" for row in premises if row.status is PremiseStatus.NOT_SEEN)
+    return (METADATA, PATH) if any(provide.startswith(METADATA) for provide in unseen) else ()
+
+
+def wanted_metadata(starts: Iterable[LogDirPrediction], premises: Iterable[JudgedPremise]) -> tuple[str, ...]:
+    """Return the words that name the metadata; empty if the files alone show why the broker should not start."""
+    from kcheck.core.premises.table import why_not_started  # only for bad news
+
+    premises = tuple(premises)
+    is_by_files = any(log_dir_severity(start).rank >= Severity.WARNING.rank for start in starts)
+    return () if is_by_files and why_not_started(premises) is None else unnamed_metadata(premises)
 
 
 def loses_by_cuts(starts: Iterable[LogDirPrediction]) -> bool:
@@ -75,26 +93,6 @@ def loses_by_cuts(starts: Iterable[LogDirPrediction]) -> bool:
     losing = [row for start in rows for row in start.partitions if row.lost is not None]
     is_loaded = all(start.outcome is Outcome.OK and start.broker_id is not None for start in rows)
     return is_loaded and bool(losing) and all(row.log is not None and row.log.cuts for row in losing)
-
-
-def verb_after_start(starts: Iterable[LogDirPrediction], premises: Iterable[JudgedPremise]) -> str | None:
-    """Return the verb for a next start that fails or loses (`repair` or `recover`).
-
-    None if the files are good, and only a premise is not seen. A refuted premise, a truncation and a stray directory
-    need other disks, which `recover` compares. The rest is in files.
-    """
-    rows = [*starts]
-    strays = [row for start in rows if start.mode is Mode.ZOOKEEPER for row in start.partitions]
-    if any(row.outcome is Outcome.STRAY for row in strays):
-        return "repair"  # the files of ZooKeeper can prove the topic id
-    if any(row.status is PremiseStatus.REFUTED for row in premises) or loses_by_cuts(rows):
-        return "recover"
-    bad = [row for start in rows for row in start.partitions if SEVERITIES[row.outcome].rank >= Severity.WARNING.rank]
-    bad += [row for start in rows for row in start.partitions if row.lost is not None]
-    if not bad and all(SEVERITIES[start.outcome].rank < Severity.WARNING.rank for start in rows):
-        return None
-    is_stray = bool(bad) and all(row.outcome is Outcome.STRAY and row.topic_id is not None for row in bad)
-    return "recover" if is_stray else "repair"
 
 
 def needs_words(command: str) -> str | None:

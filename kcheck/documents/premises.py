@@ -7,6 +7,7 @@ from kcheck.core.premises.addresses import OF_KRAFT, OF_ZOOKEEPER
 from kcheck.core.premises.age import AGES, DISK_NOT_OLDER
 from kcheck.core.premises.elections import FOLLOWING
 from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
+from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.last_logs import LOST_LOGS, NONE_REMOVED
 from kcheck.core.premises.metadata import LOGS_KEPT, METADATA_READ
 from kcheck.core.premises.migration import REGISTERED, ZOOKEEPER_ELECTS
@@ -64,6 +65,11 @@ _NEEDED = (
     LOGS_KEPT, METADATA_READ, SETTINGS_LIST_THEM, DISKS_MOUNTED, SAME_DISKS, CONTROLLERS_FOUND, ALLOWED,
     SESSION_SECURED, OF_ZOOKEEPER, OF_KRAFT, VALUES_KNOWN, ZOOKEEPER_ELECTS, REGISTERED,
 )  # fmt: skip
+
+
+def needs_every_disk(premise: JudgedPremise) -> bool:
+    """Return whether only the disks of all brokers show if records are lost."""
+    return premise.status is PremiseStatus.NOT_SEEN and (premise.provide or "").startswith(EVERY_DISK)
 
 
 def may_not_serve(premise: JudgedPremise) -> bool:

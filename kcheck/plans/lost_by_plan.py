@@ -11,11 +11,15 @@ from kcheck.core.start.startup import Outcome
 from kcheck.documents.election_words import amount_lost
 from kcheck.documents.removed_records import lost_offsets
 from kcheck.handouts.markdown_words import markdown_text
-from kcheck.model.names import DirectoryState
+from kcheck.model.names import CONSUMER_OFFSETS, TRANSACTION_STATE, DirectoryState
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.elect import ClusterElection
 from kcheck.words import agree, bare_range, capital, listed
 
+_MEANINGS = {
+    CONSUMER_OFFSETS: " Groups whose offsets are lost start again where auto.offset.reset says.",
+    TRANSACTION_STATE: " Open transactions whose state is lost never end, and read_committed consumers stop at them.",
+}
 LOST_TITLE = "Lost by this plan"
 """The title of the list."""
 
@@ -59,7 +63,7 @@ def _lost(
         numbers = [number for number, step in enumerate(steps, 1) if _takes(election, step, place)]
         whens = f" in {agree(len(numbers), 'step', 'steps')} {listed(numbers, most=len(numbers))}" if numbers else ""
         yield LostByPlan(
-            f"{part.name} loses{where}{whens}. {_amount(part.lost_planned)}.{_alone(part)}",
+            f"{part.name} loses{where}{whens}. {_amount(part.lost_planned)}.{_alone(part)}{_meaning(part)}",
             tuple(
                 capital(_end(election, part, copy, cuts, reasons.get((copy.broker_id, *place), "")))
                 for copy in sorted(part.candidates, key=lambda copy: (copy.broker_id != part.planned, copy.broker_id))
@@ -75,6 +79,14 @@ def _amount(lost: Amounts) -> str:
 def _alone(part: PartitionElection) -> str:
     is_alone = part.registration is not None and len(part.registration.replicas) == 1
     return " The partition has no other replica." if is_alone else ""
+
+
+def _meaning(part: PartitionElection) -> str:
+    """Return the effect of an internal topic's loss on clients, after a space.
+
+    GroupMetadataManager 0.8.2 to 4.3.1 and TransactionStateManager 0.11 to 4.3.1 keep their state in these logs alone.
+    """
+    return _MEANINGS.get(part.topic, "")
 
 
 def lost_section(rows: Sequence[LostByPlan]) -> str:

@@ -4,22 +4,24 @@ Its modules are imported for the answers that have them.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from kcheck.documents.next_commands import (
     FOLDER,
     PLAN_FILE,
     are_decided_together,
-    arguments_of,
     explain_command,
     incident_command,
     keeping_command,
+    loses_by_cuts,
+    others_command,
     repairable_log_dirs,
-    verb_after_start,
+    wanted_metadata,
+    with_others,
 )
 from kcheck.model.finding import Severity
-from kcheck.model.premises import PremiseStatus
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import CommandLine, Report
 from kcheck.words import shell_line
 
@@ -43,6 +45,7 @@ CARRIED = {
         "--store",
     ),
     "predict": (*_RELEASE, *_PARTITIONS, "--metadata", "--define", "--clean", "--unclean"),
+    "preflight": (*_RELEASE[:3], *_RELEASE[4:], "--metadata", "--define", "--clean", "--unclean", "--allow"),
     "elect": (*_REPLICAS, "--incomplete-ok", "--from", "--cluster", "--engine", "--master"),
     "recover": _REPLICAS,
     "simulate run": ("--ibp",),
@@ -100,8 +103,8 @@ def _check(report: Report, typed: CommandLine) -> str | None:
     findings = report.findings()
     if report.verb == "check" and are_decided_together(findings):
         return _line("recover", typed)
-    named = arguments_of(repairable_log_dirs(findings), typed.arguments)
-    return _line("repair", typed, "-o", PLAN_FILE, arguments=named) if named else explain_command(findings)
+    log_dirs = repairable_log_dirs(findings)
+    return _line("repair", typed, "-o", PLAN_FILE, arguments=log_dirs) if log_dirs else explain_command(findings)
 
 
 def _predict(report: Report, typed: CommandLine) -> str | None:
@@ -115,8 +118,26 @@ def _predict(report: Report, typed: CommandLine) -> str | None:
     if len(brokers - {None}) > 1:
         return _line("recover", typed)
     kept = None if answer.loses_otherwise else keeping_command(answer.log_dirs)
-    verb = verb_after_start(answer.log_dirs, answer.premises)
-    return incident_command(answer.premises) or kept or (None if verb is None else _line(verb, typed))
+    return _of_broker("predict", typed, answer.log_dirs, answer.premises, answer.others, kept)
+
+
+def _of_broker(
+    verb: str,
+    typed: CommandLine,
+    starts: Sequence["LogDirPrediction"],
+    premises: Sequence[JudgedPremise],
+    others: Sequence[int],
+    kept: str | None = None,
+) -> str:
+    """Return the command about one broker, with the disks of all brokers or the metadata where these are missing."""
+    options = typed.carried(CARRIED["recover"])
+    first = incident_command(premises) or others_command(typed.arguments, options, premises, others) or kept
+    if first is not None:
+        return first
+    if loses_by_cuts(starts):
+        return with_others(typed.arguments, options, others)
+    metadata = wanted_metadata(starts, premises)
+    return _line(verb if metadata else "repair", typed, *metadata)
 
 
 def _preflight(report: Report, typed: CommandLine) -> str | None:
@@ -131,7 +152,8 @@ def _preflight(report: Report, typed: CommandLine) -> str | None:
         rows = sorted(answer.premises, key=lambda row: row.status is not PremiseStatus.REFUTED)
         return next((f"kcheck explain {row.id}" for row in rows if row.status is not PremiseStatus.PROVEN), None)
     options = tuple(option for option in typed.options if option[0] != "--config")  # the argument is the same file
-    return incident_command(answer.premises) or _line("predict", typed._replace(options=options))
+    typed = typed._replace(options=options)
+    return _of_broker("preflight", typed, answer.starts, answer.premises, answer.others)
 
 
 def _truncation(report: Report, typed: CommandLine) -> str | None:

@@ -64,12 +64,13 @@ def _next_starts(report: Report, page: Page) -> tuple[CheckReport, dict[str, str
     assert isinstance(answer, Overview)
     if not answer.prediction.log_dirs:
         return answer.check, {}, True
-    from kcheck.renderers._text_predict import premise_lines, unserved_lines, verdict_on, worst_partitions
+    from kcheck.renderers._text_predict import losing_lines, premise_lines, unserved_lines, verdict_on, worst_partitions
 
     if answer.start_of_all is not None:
         for sentence in answer.start_of_all.sentences:
             page.wrapped(sentence, style="bold red" if sentence in answer.start_of_all.losses else "bold")
         page.line()
+    losing_lines(answer.prediction, answer.premises, page)
     for start in answer.prediction.log_dirs:
         verdict_on(start, page)
         worst_partitions(worst_first(start.partitions), start.reasons, page)

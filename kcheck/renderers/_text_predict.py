@@ -29,6 +29,7 @@ def predict(report: Report, page: Page) -> None:
     """Write the prediction for each log dir."""
     answer = report.answer
     assert isinstance(answer, Prediction)
+    losing_lines(answer, answer.premises, page)
     for number, start in enumerate(answer.log_dirs):
         page.line() if number else None
         verdict_on(start, page)
@@ -36,16 +37,24 @@ def predict(report: Report, page: Page) -> None:
     if answer.unserved:
         page.line()
     unserved_lines(answer.unserved, page)
-    if any(loses(premise) or open_words(premise) for premise in answer.premises) or notes(answer.premises):
+    if any(open_words(premise) for premise in answer.premises) or notes(answer.premises):
         page.line()
     premise_lines(answer.premises, page)
 
 
+def losing_lines(answer: Prediction, premises: Iterable[JudgedPremise], page: Page) -> None:
+    """Write the premises without which a broker that starts loses, as verdict on a single broker, and an empty line."""
+    rows = [*filter(loses, premises)]
+    verdict = "should not start: " if len({start.broker for start in answer.log_dirs}) == 1 else ""
+    for premise in rows:
+        page.wrapped(f"{verdict}{premise.sentence}", hanging="    ", style="bold red")
+    if rows:
+        page.line()
+
+
 def premise_lines(premises: Iterable[JudgedPremise], page: Page) -> None:
-    """Write which premises are refuted without which brokers lose, then what the given files do not show."""
+    """Write what the given files do not show."""
     premises = tuple(premises)
-    for premise in filter(loses, premises):
-        page.wrapped(premise.sentence, hanging="    ", style="bold red")
     for words in dict.fromkeys(map(open_words, premises)):
         if words is not None:
             page.wrapped(words, hanging="    ")

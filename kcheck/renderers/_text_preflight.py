@@ -8,7 +8,6 @@ from kcheck.renderers._text_predict import unserved_lines
 from kcheck.screen.page import Page
 from kcheck.verbs.preflight import Preflight
 
-_OTHERS = "kcheck recover with the log dirs of all brokers shows whether another one has the records."
 _ANSWERS = {True: "may start", False: "should not start", None: "not known"}
 
 
@@ -35,8 +34,6 @@ def preflight(report: Report, page: Page) -> None:
     if answer.if_lost is not None:
         page.wrapped(answer.if_lost.sentence, indent="  ", hanging="    ")
     unserved_lines(answer.unserved, page)
-    if good is False and any(reason.kind is ReasonKind.LOSS for reason in answer.reasons):
-        page.wrapped(_OTHERS, indent="  ", hanging="    ")
     if answer.unresolved:
         page.wrapped(f"from config providers, not resolved: {', '.join(answer.unresolved)}", hanging="    ")
     if good:

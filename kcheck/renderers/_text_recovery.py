@@ -1,11 +1,13 @@
 """The layout of `kcheck recover`: what it costs, the steps with a command a line, the partitions that matter."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.election.plans import is_at_stake
 from kcheck.core.election.progress import PlanState, SavedStep
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.documents.election_words import fenced_words, gap_words, why_first
+from kcheck.documents.next_commands import FOLDER
 from kcheck.documents.premises import losing_premises
 from kcheck.handouts.step_words import CANNOT_BE_UNDONE
 from kcheck.model.report import EVERY_PARTITION, Report
@@ -27,6 +29,8 @@ from kcheck.screen.page import Page, cell
 from kcheck.words import agree, counted, listed, other_end_words, some_of
 
 _LOST_COUNT = 10
+_FILE = re.compile(rf" {FOLDER}/\S+\.(?:json|csv)\b")
+"""A file that a step needs, and that is not written yet."""
 _PLACES = (
     "Type each step on the host of its broker. Relative paths begin here. bin/ and config/ are in Kafka's directory."
 )
@@ -50,7 +54,7 @@ def recovery(report: Report, page: Page) -> None:
     _steps(answer, page)
     if any(step.kind is RecoveryAction.START for plan in (answer, *answer.case_plans) for step in plan.steps):
         page.line()
-        page.wrapped(_PLACES)
+        page.wrapped(_PLACES if answer.written else f"{_PLACES}{_files_words(answer)}")
     if answer.again is not None:
         page.line()
         page.wrapped("Once every broker here can start, ask again:")
@@ -58,9 +62,26 @@ def recovery(report: Report, page: Page) -> None:
     shown = answer.election.rescue is None and not answer.first.brokers
     if shown and not answer.waits_for_disks:
         _costs(answer, page)
+    _cases(answer, page, shown=shown)
+    words = [*dict.fromkeys((*map(_not_known, answer.not_known), *_warnings(answer)))]
+    if words:
+        page.line()
+    for text in words:
+        page.wrapped(text, hanging="  ", style="yellow")
+    if answer.written:
+        page.line()
+        page.wrapped(f"Written: {', '.join(map(cell, answer.written))}.", hanging="  ")
+
+
+def _cases(answer: ClusterRecovery, page: Page, *, shown: bool) -> None:
+    """Write the plan of each case that no file here decides, with its losses where they are `shown`."""
     for number, (case, recovery) in enumerate(zip(answer.cases, answer.case_plans, strict=True)):
         page.line()
-        page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
+        condition = f"If {case.condition} (see {case.decided_by})"
+        if _is_same(recovery, answer):
+            page.wrapped(f"{condition}: the same loss, and the same steps.", style="bold")
+            continue
+        page.wrapped(f"{condition}:", style="bold")
         _sentences(recovery, page)
         _steps(recovery, page)
         if recovery.written:
@@ -71,14 +92,19 @@ def recovery(report: Report, page: Page) -> None:
             _costs(recovery, page)
         elif shown:
             _lost(recovery, page)
-    words = [*dict.fromkeys((*map(_not_known, answer.not_known), *_warnings(answer)))]
-    if words:
-        page.line()
-    for text in words:
-        page.wrapped(text, hanging="  ", style="yellow")
-    if answer.written:
-        page.line()
-        page.wrapped(f"Written: {', '.join(map(cell, answer.written))}.", hanging="  ")
+
+
+def _is_same(case: ClusterRecovery, answer: ClusterRecovery) -> bool:
+    """Return whether a case has no files of its own, and changes neither the sentences nor the steps."""
+    rows = [(plan.sentences, [(text.title, text.needs, text.final) for text in plan.texts]) for plan in (case, answer)]
+    return rows[0] == rows[1] and not case.written
+
+
+def _files_words(answer: ClusterRecovery) -> str:
+    """Return which command writes the files that the steps name, after a space; empty if they name none."""
+    texts = (text for plan in (answer, *answer.case_plans) for text in plan.texts)
+    is_named = any(_FILE.search(command) for text in texts for command in text.commands)
+    return " The command below Next writes the files in DIR." if is_named else ""
 
 
 def _costs(answer: ClusterRecovery, page: Page) -> None:

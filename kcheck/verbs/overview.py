@@ -8,12 +8,14 @@ from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.next_commands import (
     PLAN_FILE,
-    arguments_of,
     explain_command,
     incident_command,
     keeping_command,
+    loses_by_cuts,
+    others_command,
     repairable_log_dirs,
-    verb_after_start,
+    wanted_metadata,
+    with_others,
 )
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.unserved import unserved_row
@@ -117,26 +119,31 @@ class Overview(Answer):
     def next_command(self) -> str | None:
         """The command to type next; None if nothing is wrong.
 
-        Several brokers are decided together. For one broker a repair comes first, then the page of its incident. Else
-        the disks of the others decide, or the next start in detail.
+        Several brokers are decided together, and so is a broker whose loss depends on the others. For one broker a
+        repair comes first, then its page, its metadata, or the next start in detail.
         """
         said = self.check.release.evidence
         named = [word for path in self.metadata for word in ("--metadata", path)]
         named += ["--kafka", self.check.release.name] if said is not None and said.given else []
         if self.start_of_all is not None:
             return self.start_of_all.rescue or shell_line(("kcheck", "recover", *self.paths, *named))
-        repaired = arguments_of(repairable_log_dirs(self.collected), self.paths)
-        if repaired:
-            return shell_line(("kcheck", "repair", *repaired, *named, "-o", PLAN_FILE))
-        kept = None if self.prediction.loses_otherwise else keeping_command(self.prediction.log_dirs)
+        prediction, premises = self.prediction, self.premises
+        compared = others_command(self.paths, named, premises, prediction.others)
+        if compared is not None:
+            return incident_command(premises) or compared
+        log_dirs = repairable_log_dirs(self.collected)
+        if log_dirs:
+            return shell_line(("kcheck", "repair", *log_dirs, *named, "-o", PLAN_FILE))
+        kept = None if prediction.loses_otherwise else keeping_command(prediction.log_dirs)
         if kept is not None:
             return kept
-        if self.severity.rank >= Severity.WARNING.rank:
-            verb = verb_after_start(self.prediction.log_dirs, self.premises)
-            shown = None if verb is None else "recover" if verb == "recover" else "predict"
-            command = None if shown is None else shell_line(("kcheck", shown, *self.paths, *named))
-            return incident_command(self.premises) or command or explain_command(self.collected)
-        return explain_command(self.collected)
+        if self.severity.rank < Severity.WARNING.rank:
+            return explain_command(self.collected)
+        if loses_by_cuts(prediction.log_dirs):
+            return incident_command(premises) or with_others(self.paths, named, prediction.others)
+        metadata = wanted_metadata(prediction.log_dirs, premises)
+        verb = () if metadata else ("predict",)
+        return incident_command(premises) or shell_line(("kcheck", *verb, *self.paths, *named, *metadata))
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcomes of the check and of the prediction."""

@@ -82,9 +82,21 @@ def prediction_of(targets: tuple[Target, ...], options: StartOptions, log_dirs: 
         log_dirs=judged,
         premises=premises,
         unserved=tuple(unserved(judged, options.image_of, options.settings.delete_delay_ms)),
+        others=tuple(sorted(_members(judged, options) - {start.broker_id for start in judged})),
         collected=collected,
         checked=named,
     )
+
+
+def _members(starts: Iterable[LogDirPrediction], options: StartOptions) -> set[int]:
+    """Return the brokers of the cluster. ZooKeeper's data names only the brokers of replicas."""
+    images = [options.image_of(start.view and start.view.cluster_id) for start in starts]
+    return {
+        number
+        for image in filter(None, images[:1])
+        for number in image.brokers
+        or (one for topic in image.topics.values() for row in topic.partitions.values() for one in row.replicas)
+    }
 
 
 def _with_log_dirs(

@@ -28,6 +28,8 @@ class Prediction(BrokerAnswer):
     """The premises of the answer."""
     unserved: tuple[Unserved, ...]
     """The directories with records that the brokers do not serve."""
+    others: tuple[int, ...] = ()
+    """The other brokers of the cluster by its metadata."""
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -38,11 +40,21 @@ class Prediction(BrokerAnswer):
     def severity(self) -> Severity:
         """The worst severity of all log dirs, an error if a broker starts and loses by a premise, or may.
 
-        A controller without a majority of the others is one, because they can elect another history.
+        A controller without a majority of the others is one, because they can elect another history. A warning if only
+        the disks of the other brokers show whether records are lost.
         """
         worst = max(map(log_dir_severity, self.log_dirs), default=Severity.INFO, key=lambda severity: severity.rank)
-        is_bad = self.loses_otherwise or self.may_lose_history
-        return Severity.ERROR if worst.rank < Severity.ERROR.rank and is_bad else worst
+        if worst.rank < Severity.ERROR.rank and (self.loses_otherwise or self.may_lose_history):
+            return Severity.ERROR
+        return Severity.WARNING if worst.rank < Severity.WARNING.rank and self._needs_every_disk else worst
+
+    @property
+    def _needs_every_disk(self) -> bool:
+        if not self.premises:
+            return False
+        from kcheck.documents.premises import needs_every_disk  # not to check a file
+
+        return any(map(needs_every_disk, self.premises))
 
     @property
     def may_lose_history(self) -> bool:

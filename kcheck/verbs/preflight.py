@@ -54,6 +54,8 @@ class Preflight(BrokerAnswer):
     """The directories with records that the broker does not serve."""
     not_looked_at: tuple[str, ...] = ()
     """The needs of the broker that no file shows, as clauses about the host, the network and passwords."""
+    others: tuple[int, ...] = ()
+    """The other brokers of the cluster by its metadata."""
     if_lost: FirstRescue | None = None
     """The first rescue if controllers that are not here are lost; None with a majority here."""
 
@@ -188,6 +190,7 @@ def preflight(
         premises=prediction.premises,
         unserved=prediction.unserved,
         starts=prediction.log_dirs,
+        others=prediction.others,
         collected=prediction.collected,
         checked=(*paths_of(targets), properties),
     )

@@ -2,15 +2,13 @@
 
 import pytest
 
+from kcheck.core.premises.identity import GENERATED_ID
+from kcheck.core.premises.judged import EVERY_DISK
+from kcheck.core.premises.metadata import METADATA_IN_REACH
+from kcheck.core.premises.presence import PARTITIONS_THERE
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.documents.next_commands import (
-    arguments_of,
-    incident_command,
-    keeping_command,
-    needs_words,
-    verb_after_start,
-)
+from kcheck.documents.next_commands import keeping_command, needs_words, others_command, wanted_metadata, with_others
 from kcheck.model.entries import Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState, PartitionDirectory
@@ -58,54 +56,44 @@ def test_a_command_that_only_reads_needs_nothing() -> None:
     assert needs_words("kcheck predict d") is None
 
 
-STRAY = CURRENT._replace(outcome=Outcome.STRAY, lost=None, topic_id="id")
-UNSEEN = JudgedPremise("P303", PremiseStatus.NOT_SEEN, "what the cluster expects is not known", 1)
+OPEN_METADATA = JudgedPremise(METADATA_IN_REACH, PremiseStatus.NOT_SEEN, "", 1, provide="--metadata with a copy")
+OPEN_DISKS = JudgedPremise(PARTITIONS_THERE, PremiseStatus.NOT_SEEN, "", 1, provide=EVERY_DISK)
+LOSING = OPEN_DISKS._replace(status=PremiseStatus.REFUTED, provide=None)
+NO_ID = JudgedPremise(GENERATED_ID, PremiseStatus.REFUTED, "no id", None)
 
 
 @pytest.mark.parametrize(
-    ("starts", "premises", "verb"),
+    ("premises", "others", "more"),
     [
-        ((start(),), (UNSEEN,), None),
-        ((start(),), (UNSEEN._replace(status=PremiseStatus.REFUTED),), "recover"),
-        ((start(outcome=Outcome.ABORT),), (), "repair"),
-        ((start(CURRENT._replace(outcome=Outcome.REPAIRED, lost=None)),), (), "repair"),
-        ((start(CURRENT._replace(outcome=Outcome.OK)),), (), "repair"),
-        ((start(STRAY),), (), "recover"),
-        ((start(STRAY._replace(topic_id=None)),), (), "repair"),
-        ((start(STRAY, CURRENT._replace(outcome=Outcome.REPAIRED, lost=None)),), (), "repair"),
-        ((start(STRAY)._replace(mode=Mode.ZOOKEEPER),), (UNSEEN._replace(status=PremiseStatus.REFUTED),), "repair"),
+        ((LOSING,), (2, 3), ""),
+        ((OPEN_DISKS, OPEN_METADATA), (2, 3), " --metadata PATH"),
+        ((LOSING,), (), None),
+        ((OPEN_METADATA,), (2, 3), None),
+        ((LOSING._replace(status=PremiseStatus.PROVEN),), (2, 3), None),
+        ((NO_ID,), (2, 3), None),
     ],
 )
-def test_a_next_start_that_fails(
-    starts: tuple[LogDirPrediction, ...], premises: tuple[JudgedPremise, ...], verb: str | None
+def test_the_disks_of_the_other_brokers(
+    premises: tuple[JudgedPremise, ...], others: tuple[int, ...], more: str | None
 ) -> None:
-    """Only files that a broker cannot read have a repair; what nobody named is named first, by no command."""
-    assert verb_after_start(starts, premises) == verb
+    """They decide about records that the broker loses by a premise, or may."""
+    command = None if more is None else f"kcheck recover a 2=PATH 3=PATH --kafka 4.3{more}"
+    assert others_command(("a",), ("--kafka", "4.3"), premises, others) == command
+    assert with_others(("a",), (), (2,)) == "kcheck recover a 2=PATH"
 
 
 @pytest.mark.parametrize(
-    ("log_dirs", "arguments", "expected"),
+    ("premises", "outcome", "words"),
     [
-        ((), ("b",), ()),
-        (("b/data1",), ("b",), ("b",)),
-        (("b/data1",), ("b/server.properties",), ("b/server.properties",)),
-        (("b/data1",), ("1=b/", "2=c"), ("1=b/",)),
-        (("b/data1",), ("1=b/server.properties", "2=c"), ("b/data1",)),
-        (("b/data1", "d"), ("b", "c"), ("b/data1", "d")),
+        ((OPEN_METADATA,), Outcome.OK, ("--metadata", "PATH")),
+        ((OPEN_METADATA,), Outcome.ABORT, ()),
+        ((OPEN_METADATA, NO_ID), Outcome.ABORT, ("--metadata", "PATH")),
+        ((NO_ID,), Outcome.ABORT, ()),
+        ((OPEN_DISKS,), Outcome.OK, ()),
     ],
 )
-def test_a_repair_gets_every_log_dir_of_a_broker(
-    log_dirs: tuple[str, ...], arguments: tuple[str, ...], expected: tuple[str, ...]
+def test_metadata_where_the_files_are_intact(
+    premises: tuple[JudgedPremise, ...], outcome: Outcome, words: tuple[str, ...]
 ) -> None:
-    """One log dir alone does not show what it shares with the others, such as a second copy of a directory."""
-    assert arguments_of(log_dirs, arguments) == expected
-
-
-def test_the_page_of_an_incident_is_about_what_is_wrong() -> None:
-    """Controllers that are not here are no reason beside one that the files show."""
-    refuted, quorum = UNSEEN._replace(status=PremiseStatus.REFUTED), UNSEEN._replace(id="P204")
-    assert incident_command([UNSEEN, quorum]) == "kcheck help lost-quorum"
-    assert incident_command([quorum, refuted._replace(id="P102")]) is None
-    assert (
-        incident_command([quorum, refuted._replace(id="P102"), refuted._replace(id="P301")]) == "kcheck help dead-disk"
-    )
+    """A repair comes first where files keep the broker from starting."""
+    assert wanted_metadata((start(outcome=outcome),), premises) == words

@@ -262,7 +262,7 @@ def test_no_verb_asks_for_a_quorum_again_once_all_settings_name_its_controller(t
 
 
 def test_a_voter_alone_is_not_green(tmp_path: Path) -> None:
-    """The others can have lost their metadata, and then elect an empty history; one disk leads to the page of that."""
+    """The others can have lost their metadata, and then elect an empty history; one disk asks for theirs."""
     nodes = quorum.laid_out(tmp_path)
     settings = [str(with_settings(nodes, number)) for number in NODES]
     shutil.rmtree(nodes / "broker-1" / "data1" / METADATA)
@@ -270,7 +270,7 @@ def test_a_voter_alone_is_not_green(tmp_path: Path) -> None:
         done = command(*words, columns=1000)
         assert (done.code, "No problems found" in done.out) == (1, False)
         assert "or run kcheck recover quorum if these are lost" in done.out
-        assert done.out.endswith("Next:\n  kcheck help lost-quorum\n")
+        assert done.out.endswith(f"Next:\n  kcheck {' '.join(words)} --metadata PATH\n")
     for verb in ("predict", "preflight"):
         done = command(verb, settings[0])
         assert (done.code, "The failed start removes" in done.out) == (1, False)

@@ -92,3 +92,33 @@ def test_who_registers_first_leads_with_an_emptied_log(tmp_path: Path) -> None:
     shown = command("elect", *brokers, *more, "--partition", "orders-2", columns=200)
     assert "If all start, broker 3 leads (in the ISR), or broker 1 or 2 if it registers first: at most 42" in shown.out
     assert 0 == shown.code  # With its plan, broker 2 starts first.
+
+
+def test_the_verbs_of_one_broker_agree(tmp_path: Path) -> None:
+    """They say that it should not start, and end with the same command, which names the other brokers."""
+    with tarfile.open(PACKED["stray-directories"]) as tar:
+        tar.extractall(tmp_path, filter="data")
+    folder = tmp_path / "broker-1"
+    why = "solo-0 would start empty, because no directory is here and no other broker has a replica"
+    for verb, verdict in (
+        ((), "should not start: "),
+        (("predict",), "should not start: "),
+        (("preflight",), "  loss P302 "),
+    ):
+        named = folder / "server.properties" if verb == ("preflight",) else folder
+        lines = command(*verb, named, "--metadata", tmp_path / "controller", columns=200).out.splitlines()
+        assert f"{verdict}{why}" in lines[2:4], verb
+        assert f"  kcheck recover {named} 2=PATH 3=PATH --metadata {tmp_path / 'controller'}" == lines[-1], verb
+
+
+def test_missing_directories_are_not_called_intact(tmp_path: Path) -> None:
+    """Without their disks nothing is found, but the screen does not say so, and names them."""
+    with tarfile.open(PACKED["internal-topics-removed"]) as tar:
+        tar.extractall(tmp_path, filter="data")
+    shown = command(tmp_path / "broker-1", columns=200)
+    assert "No problems found" not in shown.out
+    assert f"  kcheck recover {tmp_path / 'broker-1'} 2=PATH 3=PATH --metadata PATH" == shown.out.splitlines()[-1]
+    assert 0 == shown.code
+    cost = command("recover", tmp_path, columns=200).out
+    assert "Groups whose offsets are lost start again where auto.offset.reset says." in cost
+    assert "read_committed consumers stop at them." in cost

@@ -203,8 +203,8 @@ def voter_directory(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         yield not_seen(premise, facts, sentence, f"the log dirs of voters {listed(frozenset(missing))}", *evidence)
     elif len(others) > 1:
         sentence += (
-            ". The other voters start alone. remove-controller and then add-controller of kafka-metadata-quorum.sh"
-            " give the vote back (kcheck explain KC504)"
+            ". The other voters start alone. Then kafka-metadata-quorum.sh gives the vote back, and kcheck cluster with"
+            " the log dirs of all controllers has both commands"
         )
         yield not_seen(premise, facts, sentence, None, *evidence)
     else:
