@@ -131,7 +131,15 @@ def log_facts(
         lacks_epochs=lacks_epochs,
         hides=is_served and (lacks_epochs or not log.leader_epochs) and log.log_start_offset > 0,
     )  # fmt: skip
-    if not is_served or not looks or image is None:
+    return _with_keys(facts, files, row, log, image, is_proven=is_proven) if is_served and looks else facts
+
+
+def _with_keys(
+    facts: LogFacts, files: Directory, row: PartitionPrediction, log: LoadedLog, image: ClusterImage | None,
+    *, is_proven: bool,
+) -> LogFacts:  # fmt: skip
+    """Return the facts with the keys of the newest records; `is_proven`: a clean stop left this log."""
+    if image is None:
         return facts
     keys_of = None if is_proven else _keys_of(files, row, log, image)
     names = _homeless(files, row, log, image) if keys_of is None else ()
