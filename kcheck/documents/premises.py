@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from kcheck.core.premises.addresses import OF_KRAFT, OF_ZOOKEEPER
 from kcheck.core.premises.age import AGES, DISK_NOT_OLDER
+from kcheck.core.premises.elections import FOLLOWING
 from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
 from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.last_logs import LOST_LOGS, NONE_REMOVED
@@ -74,6 +75,11 @@ def needs_every_disk(premise: JudgedPremise) -> bool:
 def may_not_serve(premise: JudgedPremise) -> bool:
     """Return whether a broker may start without a disk, or may not take part in its cluster."""
     return premise.id in _NEEDED and may_lack(premise)
+
+
+def may_cut(premise: JudgedPremise) -> bool:
+    """Return whether it is not seen that an unclean election costs no more records."""
+    return premise.id in FOLLOWING and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
 
 
 def with_old_disk(premises: Iterable[JudgedPremise]) -> frozenset[int]:

@@ -73,6 +73,20 @@ def uncounted_words(
         yield " ".join((f"Data that only {path} has is lost, and not counted.", *names, *risk))
 
 
+def risked(
+    gaps: Iterable[BrokerGap],
+    premises: Iterable[JudgedPremise],
+    partitions: Sequence[PartitionElection],
+    without: Iterable[BrokerLogDir] = (),
+) -> frozenset[str]:
+    """Return the partitions that can lose records of missing disks, as in `uncounted_words`."""
+    risks = [at_risk(gap.broker_id, partitions) for gap in gaps]
+    risks += [at_risk(row.broker_id, without_copy(row.broker_id, partitions)) for row in without]
+    old = {row.broker_id for row in premises if row.id in AGES and row.broker_id is not None}
+    risks += [at_risk(number, partitions) for number in sorted(old)]
+    return frozenset(row.name for risk in risks for row in (*risk.only, *risk.led))
+
+
 def exchanged_words(refuted: Iterable[JudgedPremise]) -> Iterator[str]:
     """Yield the disks in the place of another broker's disk, by the `refuted` premises."""
     rows = [row for row in refuted if row.id == NODE_ID and row.log_dir is not None]

@@ -39,5 +39,7 @@ class PlanContext(NamedTuple):
     """The first step for each broker with a disk that is not here."""
     save: str = "kcheck recover --output-dir DIR"
     """The command that saves the records."""
+    addresses: Mapping[int, str] = {}
+    """The address of each broker for clients by its settings, as far as they name a host."""
     save_step: int = 0
     """The number of the step that does."""

@@ -33,6 +33,7 @@ def serialize(plan: SavedPlan, *, is_ordered: bool = True) -> str:
         "able_to_start": plan.order,
         "dead": plan.dead,
         "paths": plan.paths,
+        "metadata": plan.metadata,
         "saved": plan.saved,
         "broker_epochs": [
             {"broker_id": number, "broker_epoch": epoch} for number, epoch in sorted(plan.broker_epochs.items())
@@ -79,6 +80,7 @@ def parse_plan(data: bytes, path: str) -> SavedPlan:
         saved=document.optional("saved", str),
         broker_epochs={row.number("broker_id", INT_MAX): row.number("broker_epoch", LONG_MAX) for row in epochs},
         partitions=partitions,
+        metadata=document.each("metadata", str) if document.has("metadata") else (),
     )
 
 

@@ -49,7 +49,7 @@ def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepTe
         elif step.kind is RecoveryAction.START:
             running = (*running, *step.brokers)
         text = _WORDS[step.kind](step, plan)
-        bootstrap = tool_commands.address(plan.recovery, running or plan.recovery.live)
+        bootstrap = tool_commands.address(plan.recovery, running or plan.recovery.live, plan.addresses)
         typed = (*_copies(step, plan), *(_addressed(command, bootstrap) for command in text.commands))
         check = tuple(_addressed(command, bootstrap) for command in text.check)
         losses = "; ".join(losses_of(step, plan))

@@ -1,7 +1,7 @@
 """The commands of Kafka's own tools that a plan needs, as its release takes them."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.handouts.group_resets import GroupReset
@@ -14,12 +14,16 @@ _MASKED = re.compile(r"^x{2,}(?=:)")
 """A host in the metadata of a bundle."""
 
 
-def address(recovery: Recovery, numbers: Iterable[int]) -> str:
-    """Return the first listener of these brokers; a placeholder if none is known, or for the host in a bundle."""
-    brokers = {} if recovery.image is None else recovery.image.brokers
+def address(recovery: Recovery, numbers: Iterable[int], own: Mapping[int, str]) -> str:
+    """Return the first listener of these brokers, as registered or in their `own` settings.
+
+    A placeholder if none is known, or for the host in a bundle.
+    """
+    brokers, numbers = {} if recovery.image is None else recovery.image.brokers, tuple(numbers)
     known = (brokers[number] for number in numbers if number in brokers)
-    endpoints = [endpoint for broker in known for endpoint in broker.endpoints]
-    return shell_word(_MASKED.sub("HOST", endpoints[0].rpartition("//")[2])) if endpoints else "localhost:9092"
+    endpoints = [endpoint.rpartition("//")[2] for broker in known for endpoint in broker.endpoints]
+    endpoints += [own[number] for number in numbers if number in own]
+    return shell_word(_MASKED.sub("HOST", endpoints[0])) if endpoints else "localhost:9092"
 
 
 def host(recovery: Recovery, number: int) -> str:

@@ -17,7 +17,7 @@ from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.scenarios import Scenario, scenarios
 from kcheck.core.premises.batches import APPENDED, LOOKUPS
 from kcheck.core.start.predictions import LogCut, LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import NOT_LOADED, Outcome
+from kcheck.core.start.startup import NOT_LOADED, Mode, Outcome
 from kcheck.core.start.verdicts import unmarked_by
 from kcheck.disk.paths import absolute, join
 from kcheck.disk.planned import PlannedTree
@@ -37,8 +37,9 @@ from kcheck.replicas.elect import NOT_REPAIRED, ClusterElection, ElectionQuestio
 from kcheck.replicas.elect import elect as elect_as_it_lies
 from kcheck.startup.options import StartOptions
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.owned_arguments import with_owners
 from kcheck.views.targets import Target, replica_targets
-from kcheck.words import DOES_NOT_START, partition_name, record_count, some_of
+from kcheck.words import DOES_NOT_START, agree, partition_name, record_count, some_of
 
 if TYPE_CHECKING:
     from kcheck.plans.losses import PartitionLoss
@@ -86,6 +87,7 @@ def elect(
     `log_dirs` are the open ones. UsageError if a path is a file, or a log dir has no broker id. UsageError also if a
     broker is both here and dead.
     """
+    arguments = with_owners(arguments, question.metadata, log_dirs or LogDirs(release))
     now = elect_as_it_lies(arguments, question, wanted=wanted, release=release, log_dirs=log_dirs)
     if now.interrupted is not None:
         return now
@@ -144,7 +146,12 @@ def _planned(now: ClusterElection) -> Iterator[_Planned]:
     """Yield the repairs that a broker needs first, and that lose nothing."""
     brokers = tuple(_brokers(now))
     for broker in brokers:
-        dirs = (*_troubled(broker), *_only_aside(broker.number, now), *_unrepaired(broker.number, now))
+        dirs = (
+            *_troubled(broker),
+            *_nameless(broker.starts, now),
+            *_only_aside(broker.number, now),
+            *_unrepaired(broker.number, now),
+        )
         dirs, failed = tuple(dict.fromkeys(dirs)), _failed(broker.starts)
         # Where the partitions that fail do not explain it, the whole broker is looked at.
         ways: list[tuple[tuple[str, ...], tuple[str, ...]]] = [(dirs, ())] if dirs else []
@@ -216,20 +223,28 @@ def _unrepaired(number: int, now: ClusterElection) -> dict[str, str]:
 
 
 def _is_troubled(target: Target, row: PartitionPrediction) -> bool:
-    if row.outcome in NOT_LOADED or row.fails_later or row.unread or _is_nameless(row):
+    if row.outcome in NOT_LOADED or row.fails_later or row.unread:
         return True
     cuts = () if row.log is None else row.log.cuts
     loses = row.lost is not None or row.unproven is not None
     return loses and (not cuts or any(_may_be_patched(target, row.dir, cut) for cut in cuts))
 
 
-def _is_nameless(row: PartitionPrediction) -> bool:
-    """Return whether the broker does not serve a replica because partition.metadata does not name its topic id."""
-    return row.outcome is Outcome.STRAY and row.directory.state is DirectoryState.CURRENT and row.topic_id is None
+def _nameless(starts: Iterable[LogDirPrediction], now: ClusterElection) -> list[str]:
+    """Return the replicas that a broker does not serve because partition.metadata does not name the topic id.
 
-
-def _nameless(starts: Iterable[LogDirPrediction]) -> list[str]:
-    return [row.dir for start in starts for row in start.partitions if _is_nameless(row)]
+    The file has none, or with ZooKeeper another one than the cluster, for a topic that was created again.
+    """
+    known = {part.name for part in now.of_cluster}
+    strays = [
+        (start, row)
+        for start in starts
+        for row in start.partitions
+        if row.outcome is Outcome.STRAY and row.directory.state is DirectoryState.CURRENT
+    ]
+    return [
+        row.dir for start, row in strays if row.topic_id is None or (start.mode is Mode.ZOOKEEPER and row.dir in known)
+    ]
 
 
 def _may_be_patched(target: Target, name: str, cut: LogCut) -> bool:
@@ -322,7 +337,7 @@ def _plan_of(
         return None
     saves = any(row.saved or (row.start_loses is not None and row.plan_loses is None) for row in planned.losses)
     is_better = saves or _failed(planned.starts) < _failed(broker.starts)
-    is_better = is_better or len(_nameless(planned.starts)) < len(_nameless(broker.starts))
+    is_better = is_better or len(_nameless(planned.starts, now)) < len(_nameless(broker.starts, now))
     brings_back = mends or any(isinstance(operation, Rename) for operation in planned.plan.operations)
     return planned if planned.plan.operations and (is_better or brings_back) else None
 
@@ -384,8 +399,10 @@ def _why(broker: _Broker, now: ClusterElection) -> str:
     if failed:
         return f"its log dir {failed[0].path} goes offline: {next(iter(failed[0].reasons), failed[0].outcome)}"
     rows = [row for start in broker.starts for row in start.partitions if row.lost is not None]
-    if not rows and _nameless(broker.starts):
-        return f"it does not serve {some_of(_nameless(broker.starts))}: no topic id names its topic"
+    nameless = _nameless(broker.starts, now)
+    if not rows and nameless:
+        noun = agree(len(nameless), "its topic", "their topics")
+        return f"it does not serve {some_of(nameless)}: partition.metadata does not name the id of {noun}"
     needs = _unrepaired(broker.number, now)
     if not rows and needs:
         return next(iter(needs.values())).partition(". ")[0]

@@ -45,10 +45,13 @@ def next_step(
 ) -> RecoveryProgress:
     """Return the next action, by the plan in a directory and the present log dirs.
 
+    Without named metadata the copies of the plan count. The brokers may have another history.
+
     UsageError if the directory has no plan, or the paths have no metadata. UsageError also if a path is a file, or a
     log dir has no broker id.
     """
     plan, steps = _plan_in(folder)
+    question = replace(question, metadata=question.metadata or plan.metadata)
     now = recover(arguments, question, wanted=wanted, release=release)
     given_up, without_newest = tuple(_given_up(steps, now)), tuple(_without_newest(steps, now))
     if given_up or without_newest:

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping
 
 from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.premises.listeners import address_of
 from kcheck.disk.paths import absolute, is_absolute, join
 from kcheck.disk.tree import path_at_home, real_path, tree_of
 from kcheck.documents.removed_records import removed_words
 from kcheck.documents.uncounted import served_from_copies
 from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.plan_context import PlanContext
+from kcheck.model.cluster import PROVIDER
 from kcheck.model.java import java_int
 from kcheck.replicas.elect import ClusterElection
 from kcheck.startup.log_dir_outcome import has_metadata_log
@@ -51,6 +53,7 @@ def plan_context(election: ClusterElection, recovery: Recovery, folder: str, sav
             number: tuple(removed_words([row for row in election.removed if row.broker_id == number], saver))
             for number in {row.broker_id for row in election.removed}
         },
+        addresses=_addresses(settings),
         session=_session(seen.values(), kraft=election.kraft),
     )
 
@@ -74,6 +77,13 @@ def _settings(election: ClusterElection, targets: Mapping[int, list[Target]]) ->
     for path, said in controller_settings(given, question.metadata, question.config).items():
         seen.setdefault(real_path(path), (path, said))
     return dict(seen.values())
+
+
+def _addresses(settings: Mapping[int, str | None]) -> dict[int, str]:
+    """Return the addresses for clients in server.properties, by broker."""
+    read = {number: read_properties(path) for number, path in settings.items() if path is not None}
+    found = {number: address_of(said) for number, said in read.items()}
+    return {number: known for number, known in found.items() if known is not None and PROVIDER not in known}
 
 
 def _session(settings: Iterable[Mapping[str, str]], *, kraft: bool) -> str | None:

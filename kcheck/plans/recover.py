@@ -21,7 +21,7 @@ from kcheck.documents.next_commands import FOLDER
 from kcheck.documents.premises import premise_rows, unseen_words, with_old_disk
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import readable_words
-from kcheck.documents.uncounted import exchanged_words, uncounted_words
+from kcheck.documents.uncounted import exchanged_words, risked, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words, other_log_words
 from kcheck.handouts.aside_copies import aside_words
 from kcheck.handouts.plan_context import PlanContext
@@ -101,8 +101,8 @@ class ClusterRecovery(Answer):
         bundles = frozenset(
             number for number, rows in by_broker(self.election).items() if any(row.tree.is_bundle for row in rows)
         )
-        recovery = self.election.recovery(self.folder)
-        return recovery._replace(
+        return self.election.recovery(self.folder)._replace(
+            metadata=self.election.question.metadata,
             removed=own,
             sought=tuple(sorted(self.first.disks)),
             bundles=bundles,
@@ -290,6 +290,11 @@ class ClusterRecovery(Answer):
         )
 
     @cached_property
+    def risked(self) -> frozenset[str]:
+        """The partitions that can lose records of missing disks."""
+        return risked((own := self.election).gaps, own.uncounted, own.of_cluster, own.question.without)
+
+    @cached_property
     def kept_elsewhere(self) -> tuple[KeptElsewhere, ...]:
         """The directories that brokers rename or remove when they start, and whose records replicas here have."""
         rows: dict[tuple[int | None, str | None], PartitionPrediction] = {
@@ -316,15 +321,17 @@ class ClusterRecovery(Answer):
         return tuple(sorted(rows, key=harm))
 
     @property
-    def next_command(self) -> str:
-        """The next command, which writes the files, or tells whether a step is done."""
+    def next_command(self) -> str | None:
+        """The next command, which writes the files, or tells whether a step is done; None without any step."""
         if self.written:
             return shell_line(["kcheck", "recover", self.folder, "--next", *self.words])
         if self.first.brokers:
             return shell_line(["kcheck", "recover", *self.words, *(f"{number}=PATH" for number in self.first.brokers)])
         if self.mistaken:
-            return shell_line(["kcheck", "recover", *self.words])
-        return self.write_command if self.election.rescue is None else self.election.rescue.command
+            return None if self.again else shell_line(["kcheck", "recover", *self.words])
+        if self.election.rescue is not None:
+            return self.election.rescue.command
+        return self.write_command if self.steps or self.cases or self.first.log_dirs or self.election.is_part else None
 
     @property
     def write_command(self) -> str:
@@ -475,7 +482,8 @@ def _if_unclean(answer: ClusterRecovery, case: Case | None) -> Iterator[Case]:
     words = f"{UNCLEAN} is true on a controller"
     if case is not None:
         answer, words = replace(answer, election=case.election), f"{words}, and {case.condition}"
-    if not answer.first.log_dirs and any(row.rules.unclean_unseen for row in answer.election.of_cluster):
+    comes_first = answer.first.log_dirs or answer.election.rescue is not None
+    if not comes_first and any(row.rules.unclean_unseen for row in answer.election.of_cluster):
         other = ClusterRecovery(election=answer.election.if_unclean())
         if (other.steps, other.scenario("plan")) != (answer.steps, answer.scenario("plan")):
             yield Case(words, "the server.properties of the controllers", other.election)

@@ -81,7 +81,7 @@ def _texts(
     texts = dict(files_of(planned.recovery, planned.steps))
     names = (*texts, RUNBOOK, RECOVERY, *more)
     planned = replace(planned, written=(*(join(planned.folder, name) for name in names), *others))
-    texts[RUNBOOK] = _page(planned, planned.next_command)
+    texts[RUNBOOK] = _page(planned, planned.next_command or "")
     texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
     return planned, {**texts, **more}
 

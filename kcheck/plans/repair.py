@@ -403,15 +403,20 @@ class _Planner:
             self._refused.append((planned.shown, Refused(about, why)))
 
     def not_planned(self) -> Iterator[NotPlanned]:
-        """Yield what is not planned, and why, unless another repair took care of it."""
-        seen: set[NotPlanned] = set()
+        """Yield what is not planned, and why, unless another repair took care of it.
+
+        A finding is one row, with the reason of each repair that was asked.
+        """
+        reasons: dict[tuple[object, ...], dict[str, None]] = {}
+        rows: dict[tuple[object, ...], NotPlanned] = {}
         for log_dir, refused in (*self._refused, *self._unknown()):
             finding = refused.finding
-            row = _not_planned(log_dir, finding, refused.why)
-            known = log_dir.settled(finding) or log_dir.path in self.judged.missing
-            if not known and row not in seen:
-                seen.add(row)
-                yield row
+            if log_dir.settled(finding) or log_dir.path in self.judged.missing:
+                continue
+            key = (log_dir.path, finding.id, finding.where, finding.message)
+            reasons.setdefault(key, {})[refused.why] = None
+            rows[key] = _not_planned(log_dir, finding, "; ".join(reasons[key]))
+        yield from dict.fromkeys(rows.values())
         for finding in self.judged.left:
             if self._keep(finding.id, finding.severity):
                 where = finding.where

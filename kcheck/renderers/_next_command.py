@@ -203,7 +203,11 @@ def _verify(report: Report, typed: CommandLine) -> str | None:
 
     answer = report.answer
     assert isinstance(answer, Verification)
-    return None if answer.is_as_planned else _line("recover", typed, arguments=typed.arguments[1:])
+    if answer.is_as_planned:
+        return None
+    own = () if any(name == "--metadata" for name, _ in typed.options) else answer.plan.metadata
+    named = (word for path in own for word in ("--metadata", path))
+    return _line("recover", typed, *named, arguments=typed.arguments[1:])
 
 
 def _plan(report: Report, typed: CommandLine) -> str | None:

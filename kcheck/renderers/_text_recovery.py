@@ -1,7 +1,7 @@
 """The layout of `kcheck recover`: what it costs, the steps with a command a line, the partitions that matter."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.election.plans import is_at_stake
 from kcheck.core.election.progress import PlanState, SavedStep
@@ -275,16 +275,29 @@ def _at_stake(answer: ClusterRecovery, page: Page) -> None:
 
 def _leaders(answer: ClusterRecovery, page: Page) -> None:
     """Write who leads the partitions that the table leaves out, once the plan is done."""
-    leads: dict[int, list[str]] = {}
     is_plan = any(step.kind is RecoveryAction.START for step in answer.steps)
-    for row in answer.election.partitions if is_plan else ():
-        if row.seats is not None and row.planned is not None and not is_at_stake(row):
-            leads.setdefault(row.planned, []).append(row.name)
-    if leads:
-        words = [f"broker {number} leads {some_of(names)}" for number, names in sorted(leads.items())]
-        page.line()
-        lose = agree(sum(map(len, leads.values())), "This partition loses", "These partitions lose")
-        page.wrapped(f"By this plan {listed(words, most=len(words))}. {lose} nothing. --all has every partition.")
+    rows = [
+        (row.planned, row.name)
+        for row in (answer.election.partitions if is_plan else ())
+        if row.seats is not None and row.planned is not None and not is_at_stake(row)
+    ]
+    safe, risked = ([row for row in rows if (row[1] in answer.risked) is is_risked] for is_risked in (False, True))
+    if not rows:
+        return
+    page.line()
+    words = [_led_words(safe, agree(len(safe), "loses nothing", "lose nothing"))] if safe else []
+    words += [_led_words(risked, "can lose records that are not on these disks")] if risked else []
+    page.wrapped(f"{' '.join(words)} --all has every partition.")
+
+
+def _led_words(rows: Sequence[tuple[int, str]], fate: str) -> str:
+    """Return the sentences about the leaders of partitions with one fate."""
+    leads: dict[int, list[str]] = {}
+    for number, name in rows:
+        leads.setdefault(number, []).append(name)
+    words = [f"broker {number} leads {some_of(names)}" for number, names in sorted(leads.items())]
+    which = agree(len(rows), "This partition", "These partitions")
+    return f"By this plan {listed(words, most=len(words))}. {which} {fate}."
 
 
 def recover_run(report: Report, page: Page) -> None:

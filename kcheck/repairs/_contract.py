@@ -295,6 +295,13 @@ class RepairScope(StrEnum):
 
 
 PlanFunction = Callable[[Any, tuple[Finding, ...]], Iterator[RepairOutcome]]
+EvidenceCheck = Callable[[Finding, AbstractSet[str]], bool]
+
+
+def always(finding: Finding, topic_ids: AbstractSet[str]) -> bool:
+    """Return True, as a repair needs only the files with the finding."""
+    del finding, topic_ids
+    return True
 
 
 class Repair(NamedTuple):
@@ -311,3 +318,5 @@ class Repair(NamedTuple):
     plan: PlanFunction
     impact: Impact
     page: str | None
+    has_evidence: EvidenceCheck = always
+    """Returns whether files show the content of a step, by the finding and the known ids of its topic."""

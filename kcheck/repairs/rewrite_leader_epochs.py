@@ -17,7 +17,7 @@ from kcheck.repairs._files import DAMAGE, bases, unsettled, whole_log
 from kcheck.words import epoch_words, some_of
 
 _RULES = (
-    "KC101", "KC102", "KC103", "KC104", "KC201", "KC202", "KC203", "KC204", "KC205", "KC206", "KC216", "KC223",
+    "KC101", "KC102", "KC103", "KC104", "KC201", "KC202", "KC204", "KC205", "KC206", "KC216", "KC223",
     "KC240",
 )  # fmt: skip
 

@@ -13,6 +13,7 @@ broker.
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from kcheck.formats import meta_properties
 from kcheck.formats.meta_properties import MetaProperties
@@ -120,6 +121,12 @@ def _partitions_in(log_dir: LogDirSite) -> set[tuple[str, int, DirectoryState]]:
     }
 
 
+def _names_sibling(finding: Finding, topic_ids: AbstractSet[str]) -> bool:
+    """Return whether another log dir of the broker has a file to copy."""
+    del topic_ids
+    return finding.id != "KC305" or bool(finding.data["readable_in"])
+
+
 REPAIR = Repair(
     name="rewrite-meta-properties",
     rank=35,
@@ -128,4 +135,5 @@ REPAIR = Repair(
     plan=plan,
     impact=Impact.CHECKPOINT,
     page=__doc__,
+    has_evidence=_names_sibling,
 )

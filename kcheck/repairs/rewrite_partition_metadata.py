@@ -5,6 +5,7 @@ newest copy of `__cluster_metadata-0`. The repair never invents an id.
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from kcheck.formats import partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
@@ -43,6 +44,12 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         yield RepairStep(finding, (WriteEdit(path_of(partition, PARTITION_METADATA), data),), reason, evidence)
 
 
+def _is_known(finding: Finding, topic_ids: AbstractSet[str]) -> bool:
+    """Return whether one topic id is known."""
+    del finding
+    return len(topic_ids) == 1
+
+
 REPAIR = Repair(
     name="rewrite-partition-metadata",
     rank=30,
@@ -51,4 +58,5 @@ REPAIR = Repair(
     plan=plan,
     impact=Impact.CHECKPOINT,
     page=__doc__,
+    has_evidence=_is_known,
 )

@@ -108,10 +108,11 @@ def verify(
 ) -> Verification:
     """Compare the replicas in the paths with the plan in a directory.
 
-    UsageError if the directory has no plan, or the plan has no wanted partition. UsageError also if a path is a file,
-    or a replica has no broker id.
+    Without named metadata the copies of the plan count. UsageError if the directory has no plan, or the plan
+    has no wanted partition. UsageError also if a path is a file, or a replica has no broker id.
     """
     plan, full = _plan_in(folder)
+    metadata = metadata or plan.metadata
     targets = replica_targets(arguments)
     for target in targets:
         if target.kind is TargetKind.FILE:

@@ -45,9 +45,9 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
     for view in views:
         lacks = None if identity(view) is not None else _lacks(view, identities_known, release)
         if lacks is not None:
-            others = listed(str(known.view.where.log_dir) for known in identities_known)
-            other = f"; readable in {others}" if identities_known else ""
-            yield _finding(view.where, f"{view.where.log_dir} has {lacks}{other}", release)
+            others = tuple(str(known.view.where.log_dir) for known in identities_known)
+            other = f"; readable in {listed(others)}" if others else ""
+            yield _finding(view.where, f"{view.where.log_dir} has {lacks}{other}", release, others)
 
 
 def _lacks(view: LogDirView, identities: list[Identity], release: Release) -> str | None:
@@ -93,13 +93,14 @@ def _different(what: str, values: Sequence[tuple[Identity, object]]) -> Iterator
         yield what, [owner for owner, _ in known], [value for _, value in known]
 
 
-def _finding(where: Location, message: str, release: Release) -> Finding:
+def _finding(where: Location, message: str, release: Release, readable_in: tuple[str, ...] = ()) -> Finding:
     return RULE.finding(
         where,
         message,
         effect=f"{kafka(release)} does not start.",
         advice="Find out whose disk it is before you change anything. If only the file is wrong, copy version, "
         "node.id (or broker.id) and cluster.id from another log dir of this broker. Do not copy directory.id.",
+        data={"readable_in": readable_in},
     )
 
 

@@ -1,6 +1,7 @@
 """Runs the rules over views."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
@@ -170,3 +171,14 @@ def _run(checks: Checks, view: object, release: Release) -> list[Finding]:
 def _with_repairs(finding: Finding) -> Finding:
     names = _names_of_repairs(finding.id)
     return finding._replace(repair={"names": names}) if names else finding
+
+
+def with_evidence(finding: Finding, topic_ids: Mapping[str, AbstractSet[str]]) -> Finding:
+    """Return a finding with the repairs that have their evidence, by the known ids of each topic."""
+    if finding.repair is None:
+        return finding
+    ids = topic_ids.get(finding.where.topic or "", frozenset())
+    names = tuple(
+        repair.name for repair in all_repairs() if finding.id in repair.rules and repair.has_evidence(finding, ids)
+    )
+    return finding._replace(repair={"names": names} if names else None)

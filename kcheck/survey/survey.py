@@ -10,14 +10,14 @@ from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError, no_such_file
 from kcheck.formats import Format, all_formats, format_of
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import AIVEN_ENDINGS, PARTITION_METADATA, local_name, parse_directory
+from kcheck.model.names import AIVEN_ENDINGS, PARTITION_METADATA, DirectoryState, local_name, parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, LogDir, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
 from kcheck.survey.recheck import confirmed, remaining, suspects
-from kcheck.survey.rule_runner import check_broker, check_file, check_log_dir, check_partition
+from kcheck.survey.rule_runner import check_broker, check_file, check_log_dir, check_partition, with_evidence
 from kcheck.views.log_dir import LogDirs, open_log_dir, open_single_partition, partitions
 from kcheck.views.partition import view_of
 from kcheck.views.targets import Target, broker_of
@@ -76,6 +76,7 @@ class Survey:
         self._log_dirs = log_dirs or LogDirs(release)
         self._settle, self._place = settle, place
         self._by_broker: dict[object, dict[str, LogDirView]] = {}
+        self._topic_ids: dict[str, set[str]] = {}
 
     def log_dir(self, target: Target) -> tuple[LogDir, Iterator[PartitionView]]:
         """Return a log dir, and an iterator of its partitions."""
@@ -106,9 +107,13 @@ class Survey:
         self.collected.append(kc001_unreadable.finding(where, error.why))
 
     def compare(self) -> None:
-        """Run the rules that compare the log dirs of each broker, after all have been read."""
+        """Run the rules that compare the log dirs of each broker, after all have been read.
+
+        Then findings have only repairs with evidence.
+        """
         for same in self._by_broker.values():
             self._collect(check_broker(tuple(map(remaining, same.values())), self.release, self._copy_in))
+        self.collected[:] = [with_evidence(finding, self._topic_ids) for finding in self.collected]
 
     def _copy_in(self, view: LogDirView, name: str) -> "MetadataCopy | None":
         path = view.where.log_dir or ""
@@ -123,6 +128,7 @@ class Survey:
                 target.tree, log_dir, wanted=self._wanted, walk_all=self._walk_all, release=self.release
             ):
                 view = self._place(log_dir, read)
+                self._know_topic(view)
                 named = view.files & {PARTITION_METADATA}
                 light.append(view._replace(epochs=None, metadata=None, segments=(), last_batch=None, files=named))
                 yield view
@@ -140,6 +146,13 @@ class Survey:
         )
         if not self._is_second_read:
             self.collected[before:] = self._confirmed(target, self.collected[before:])
+
+    def _know_topic(self, view: PartitionView) -> None:
+        """Remember the id of a topic, on a disk or in the metadata."""
+        own = view.topic_id if view.state is DirectoryState.CURRENT else None
+        for topic_id in (own, None if view.in_cluster is None else view.in_cluster.topic_id):
+            if topic_id is not None:
+                self._topic_ids.setdefault(view.topic, set()).add(topic_id)
 
     def _confirmed(self, target: Target, findings: list[Finding]) -> list[Finding]:
         """Return the findings of a log dir; if it is in use, only findings that a second read confirms."""

@@ -87,7 +87,8 @@ class Overview(Answer):
     def severity(self) -> Severity:
         """The severity of the worst start, or of all starts together."""
         is_bad = self.start_of_all is not None and not self.start_of_all.is_safe
-        return max(self.prediction.severity, Severity.ERROR if is_bad else Severity.INFO, key=lambda one: one.rank)
+        predicted = replace(self.prediction, premises=self.premises).severity
+        return max(predicted, Severity.ERROR if is_bad else Severity.INFO, key=lambda one: one.rank)
 
     @property
     def badness(self) -> tuple[float, ...]:

@@ -68,12 +68,15 @@ class Prediction(BrokerAnswer):
 
     @property
     def loses_otherwise(self) -> bool:
-        """True if a broker starts and loses by a refuted premise, or may not serve all of its log dirs."""
+        """True if a broker starts and loses by a refuted premise, or may lose by an unclean election.
+
+        True also if the broker may not serve all of its log dirs.
+        """
         if not self.premises:
             return False
-        from kcheck.documents.premises import loses, may_not_serve  # not to check a file
+        from kcheck.documents.premises import loses, may_cut, may_not_serve  # not to check a file
 
-        return any(loses(premise) or may_not_serve(premise) for premise in self.premises)
+        return any(loses(premise) or may_cut(premise) or may_not_serve(premise) for premise in self.premises)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcome of each log dir and partition, unless they are many or recovery reads much."""

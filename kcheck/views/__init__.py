@@ -15,6 +15,7 @@ of clusters, and findings about files that cannot be read. `rules` decide whethe
 7. `broker_settings`: Which settings does a simulated start use?
    `settings_files`: Which server.properties lists a log dir?
 8. `metadata_at_hand`: Which metadata does a command use, of its own log dirs and of the paths that the user names?
+   `owned_arguments`: Which broker do log dirs belong to that name none?
 9. `metadata_paths`: Which of these paths contain a copy of the metadata?
 10. `metadata_copy`: What does the copy of one KRaft node contain?
 11. `zookeeper_copy`: What does the metadata of a cluster with ZooKeeper contain?

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -53,12 +54,13 @@ def without_paths(words: tuple[str, ...], path: str) -> tuple[str, ...]:
 
 
 def following(out: str) -> Iterator[tuple[str, ...]]:
-    """Yield the command that a screen ends with."""
+    """Yield the command that a screen ends with, without the paths that only the user knows."""
     *_, title, command = ["", "", *out.splitlines()]
     if title == "Next:":
         words = ["bash", "-c", f"printf '%s\\0' {command}"]
         done = subprocess.run(words, capture_output=True, check=True).stdout.split(b"\0")[:-1]
-        yield tuple(word.replace("DIR", "NEW").replace("plan.json", "NEW") for word in map(os.fsdecode, done[1:]))
+        known = re.sub(r"(\0--metadata\0|\0[0-9]+=)PATH(?=\0|$)", "", "\0".join(map(os.fsdecode, done[1:])))
+        yield tuple(word.replace("DIR", "NEW").replace("plan.json", "NEW") for word in known.split("\0"))
 
 
 def asked(words: tuple[str, ...]) -> tuple[int, str, str]:

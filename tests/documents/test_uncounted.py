@@ -12,6 +12,7 @@ from kcheck.documents.uncounted import (
     nothing_words,
     premise_words,
     risk_words,
+    risked,
     sought_words,
     uncounted_words,
 )
@@ -139,3 +140,14 @@ def test_an_only_replica_that_waits_for_its_broker_is_offline() -> None:
     ]
     (gone,) = risk_words(2, [ONLY], is_gone=False)
     assert gone.startswith("Without its disks t-0 can lose records")
+
+
+def test_the_partitions_that_can_lose_records_are_no_safe_ones() -> None:
+    """The only replica, and the last leader, of a broker that is not here, or that has an old disk."""
+    gaps = [BrokerGap(2, 3, None)]
+    assert (
+        {"t-0", "led-0"} == risked(gaps, [], PARTITIONS) == risked([], [OLD, OLD._replace(broker_id=None)], PARTITIONS)
+    )
+    assert frozenset() == risked([], [OLD._replace(id="P861")], PARTITIONS)
+    missing = LED._replace(candidates=(candidate(2)._replace(state=CopyState.MISSING),))
+    assert {"led-0"} == risked([], [], [missing, ONLY], [BrokerLogDir(2, "d")])

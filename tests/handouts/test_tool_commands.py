@@ -37,4 +37,13 @@ def test_a_reassignment_beside_others(kafka: str, metadata: ClusterImage | None,
 def test_a_host_that_a_bundle_masks_is_a_placeholder(listener: str, typed: str) -> None:
     """The port is known."""
     brokers = {1: BrokerRegistration(1, 7, fenced=False, endpoints=(listener,))}
-    assert tool_commands.address(recovery(image=image(1, 2)._replace(brokers=brokers)), (1,)) == typed
+    assert tool_commands.address(recovery(image=image(1, 2)._replace(brokers=brokers)), (1,), {}) == typed
+
+
+def test_an_address_in_settings_is_better_than_none() -> None:
+    """ZooKeeper forgets the listeners of brokers that stopped. The address of another broker leads elsewhere."""
+    stopped = recovery(image=None)
+    own = {1: "xxxx:9093", 2: "kafka-2:9092"}
+    assert [tool_commands.address(stopped, (number,), own) for number in (1, 2, 3)] == [
+        "HOST:9093", "kafka-2:9092", "localhost:9092",
+    ]  # fmt: skip

@@ -14,6 +14,7 @@ from kcheck.model.plan import SetAside, Write
 from kcheck.plans.repair import RepairPlan
 from kcheck.repairs.adopt_directories import why_another_topic
 from tests.cases.build import CASES, lay_out
+from tests.cli.command import kcheck as command
 from tests.repairs.test_cases import contents
 from tests.zookeeper_bytes import create, log, multi, record, set_data, snapshot
 
@@ -59,6 +60,19 @@ def test_zookeeper_was_lost_and_nobody_deleted_the_topic(adopted: Callable[..., 
     assert before == contents(broker)
     by_name = adopted("zookeeper-lost", "broker-1", kafka="2.8", metadata=[zookeeper])
     assert (by_name.plan.operations, by_name.not_planned) == ((), ())
+
+
+def test_recover_repairs_the_id_before_the_start(adopted: Callable[..., RepairPlan], tmp_path: Path) -> None:
+    """Without the repair the broker refuses its 40 records, and the plan would call the partition empty."""
+    zookeeper, broker = tmp_path / "zookeeper-lost" / "zookeeper", tmp_path / "zookeeper-lost" / "broker-1"
+    adopted("zookeeper-lost", "broker-1", kafka="3.9", metadata=[zookeeper])
+    asked = kcheck.recover(broker, kafka="3.9", metadata=[zookeeper])
+    assert [str(step.kind) for step in asked.steps] == ["repair", "start"]
+    assert "partition.metadata does not name the id of their topics" in asked.texts[0].title
+    assert asked.scenario("plan").lost.records == 0
+    assert asked.scenario("start-all").lost.records is None
+    predicted = command("predict", broker, "--metadata", zookeeper, "--kafka", "3.9").out
+    assert "Next:\n  kcheck repair " in predicted
 
 
 def test_epochs_above_that_of_the_topic_are_not_adopted(adopted: Callable[..., RepairPlan], tmp_path: Path) -> None:

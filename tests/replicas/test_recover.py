@@ -382,7 +382,7 @@ def test_without_metadata(tmp_path: Path) -> None:
         shutil.rmtree(metadata)
     answer = kcheck.recover(*(f"{number}={copy}/broker-{number}" for number in (1, 2)))
     assert answer.sentences[0].startswith("No log dir here has a copy of the metadata")
-    assert answer.next_command.startswith(f"kcheck recover metadata 1={copy}/broker-1")
+    assert str(answer.next_command).startswith(f"kcheck recover metadata 1={copy}/broker-1")
     assert [step.kind for step in answer.steps] == [RecoveryAction.RESCUE]
     assert not answer.start_of_all.is_safe
 

@@ -91,3 +91,33 @@ def test_relative_log_dirs_keep_their_names_from_any_directory(tmp_path: Path, m
     assert ClusterRecovery(election=case.election).texts[0].commands == (
         "sed -i.before 's|^log\\.dirs *[=:].*|log.dirs=broker-2/data|' disks/broker-2/server.properties",
     )
+
+
+def test_partitions_that_a_lost_broker_led_are_not_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence does not call the partitions safe of which another says that they can lose records."""
+    disks = unpacked("incidents/plans/hanging-transaction", tmp_path / "disks")
+    monkeypatch.chdir(disks)
+    answer = command("recover", "1=broker-1", *METADATA, "--dead", "2", "--dead", "3")
+    risked = kcheck.recover("1=broker-1", metadata=["controller"], dead=[2, 3]).risked
+    text = " ".join(answer.out.split())
+    assert "These partitions can lose records that are not on these disks." in text
+    assert "By this plan broker 1 leads solo-0. This partition loses nothing." in text
+    assert risked
+    assert "solo-0" not in risked
+
+
+def test_a_plan_keeps_the_metadata_it_rests_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the controller's history the brokers alone would be told to start, and to delete everything."""
+    monkeypatch.chdir(unpacked("incidents/plans/controllers-reformatted", tmp_path / "disks"))
+    brokers = ("1=broker-1/data", "2=broker-2/data")
+    for verb in ("recover", "elect"):
+        command(verb, *brokers, "--metadata", "new-controller", "--output-dir", verb)
+    follows = json.loads(command("recover", "recover", "--next", *brokers, "--format", "json").out)
+    assert follows["state"] == "next"
+    assert follows["next"].endswith("--metadata new-controller")
+    assert not Path("recover/case-1").exists()
+    compared = command("verify", "elect", *brokers).out
+    assert "controllers have another history" in " ".join(compared.split())
+    assert compared.rstrip().endswith("kcheck recover 1=broker-1/data 2=broker-2/data --metadata new-controller")
+    named = command("verify", "elect", *brokers, "--metadata", "new-controller").out
+    assert named.rstrip().endswith("--metadata new-controller")

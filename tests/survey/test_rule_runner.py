@@ -7,7 +7,7 @@ import pytest
 from kcheck.core.cluster.quorum import quorum
 from kcheck.core.releases.releases import release
 from kcheck.model.coordinators import Coordinated
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
 from kcheck.rules import Rule, Scope
@@ -102,3 +102,19 @@ def test_a_precondition_keeps_a_view_from_the_rules_that_name_it_alone(monkeypat
     rule_runner._checks.cache_clear()
     assert not list(rule_runner.check_partition(PARTITION, release("4.3")))
     assert [PARTITION] == asked
+
+
+def test_a_repair_needs_its_evidence() -> None:
+    """A topic id comes from another partition or the metadata; the files of another broker's disk stay."""
+    where = Location(topic="t", partition=0, dir="t-0")
+    names = {"names": ("rewrite-partition-metadata",)}
+    finding = Finding("KC310", "topic-id-missing", Severity.ERROR, where, "", "", "", repair=names)
+    repaired = [
+        rule_runner.with_evidence(finding, known).repair for known in ({}, {"t": {"id"}}, {"t": {"id", "other"}})
+    ]
+    assert repaired == [None, names, None]
+    assert rule_runner.with_evidence(finding._replace(repair=None), {"t": {"id"}}).repair is None
+    of_disk = finding._replace(id="KC305", repair={"names": ("rewrite-meta-properties",)}, data={"readable_in": ()})
+    mended = of_disk._replace(data={"readable_in": ("d1",)})
+    assert [rule_runner.with_evidence(row, {}).repair for row in (of_disk, mended)] == [None, of_disk.repair]
+    assert rule_runner.with_evidence(finding._replace(id="KC121", repair=of_disk.repair), {}).repair == of_disk.repair

@@ -6,6 +6,7 @@ import pytest
 
 import kcheck
 from kcheck.core.election.steps import RecoveryAction, self_elected
+from tests.cli.command import kcheck as command
 from tests.oracle.incidents.kept import PLACE, unpacked
 
 UNCLEAN = "unclean.leader.election.enable"
@@ -58,6 +59,8 @@ def test_a_broker_that_an_unclean_leader_cuts(tmp_path: Path, monkeypatch: pytes
     waits = [("P850", "unknown")]  # Broker 1 has no replica there.
     for number, expected in ((1, []), (2, waits), (3, [("P602", "loss")])):
         assert premises(Path(f"broker-{number}/server.properties"), metadata) == expected
+        named = (f"broker-{number}/server.properties", "--metadata", str(metadata))
+        assert {command("predict", *named).code, command(*named).code} == {len(expected)}
     said = kcheck.preflight(Path("broker-3/server.properties"), metadata=[metadata], allow=["P602"]).to_dict()
     assert (said["may_start"], said["reasons"][0]["dir"]) == (True, None)
     assert (

@@ -81,6 +81,8 @@ class Recovery(NamedTuple):
     """The directories that belong at another place. Everything else is asked again once they are there."""
     bundles: frozenset[int] = frozenset()
     """The brokers whose log dirs are in bundles, which have no records to save."""
+    metadata: tuple[str, ...] = ()
+    """The copies of the metadata outside of the paths, as the user gave them."""
 
     @property
     def live(self) -> tuple[int, ...]:
@@ -230,6 +232,8 @@ class SavedPlan(NamedTuple):
     """The known broker epochs, by broker. A broker gets a new epoch when it starts."""
     partitions: tuple[PlannedPartition, ...]
     """The partitions with a recommended leader."""
+    metadata: tuple[str, ...] = ()
+    """The copies of the metadata that the plan rests on, as the user gave them."""
 
 
 def saved_plan(recovery: Recovery) -> SavedPlan:
@@ -244,6 +248,7 @@ def saved_plan(recovery: Recovery) -> SavedPlan:
         saved=recovery.saved,
         broker_epochs={number: broker.epoch for number, broker in known.items() if broker.epoch is not None},
         partitions=tuple(_planned(part, image) for part in recovery.partitions if part.recommended is not None),
+        metadata=recovery.metadata,
     )
 
 

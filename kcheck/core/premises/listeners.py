@@ -71,6 +71,18 @@ def hosts_of(settings: Mapping[str, str]) -> frozenset[str]:
     return frozenset(row.host.lower() for name in (_LISTENERS, _ADVERTISED) for row in _endpoints(settings, name))
 
 
+def address_of(settings: Mapping[str, str]) -> str | None:
+    """Return HOST:PORT of the first listener for clients that names host and port; None without one.
+
+    KafkaConfig.effectiveAdvertisedBrokerListeners 0.10.2 to 4.3.1.
+    """
+    of_controllers = {name.upper() for name in _entries(settings, _OF_CONTROLLERS)}
+    for row in (*_endpoints(settings, _ADVERTISED), *_endpoints(settings, _LISTENERS)):
+        if row.name not in of_controllers and row.host not in _ANY_HOST and row.port != "0":
+            return f"{f'[{row.host}]' if ':' in row.host else row.host}:{row.port}"
+    return None
+
+
 def refused_ports(settings: Mapping[str, str]) -> Iterator[RefusedSetting]:
     """Yield ports that brokers cannot open, register or connect to."""
     roles = _entries(settings, "process.roles")

@@ -13,7 +13,7 @@ import pytest
 import kcheck
 from kcheck.core.premises.addresses import registered_addresses
 from kcheck.core.premises.facts import BrokerFacts, NodeAddresses
-from kcheck.core.premises.listeners import addresses_in, addresses_of
+from kcheck.core.premises.listeners import address_of, addresses_in, addresses_of
 from kcheck.core.premises.table import judged, judged_together
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
@@ -162,3 +162,19 @@ def test_a_registered_controller_has_addresses() -> None:
     controller = ControllerRegistration(100, "I", (f"CONTROLLER://{OTHER}",), {})
     given = image(1, 2)._replace(controllers={100: controller})
     assert [NodeAddresses(1, frozenset()), NodeAddresses(100, frozenset({OTHER}))] == [*registered_addresses(given, {})]
+
+
+@pytest.mark.parametrize(
+    ("settings", "address"),
+    [
+        ({}, None),
+        ({"listeners": "PLAINTEXT://:9092"}, None),
+        ({"listeners": "PLAINTEXT://kafka-1:0"}, None),
+        ({"listeners": "CONTROLLER://c:9093,EXTERNAL://b:9094", "controller.listener.names": "CONTROLLER"}, "b:9094"),
+        ({"listeners": "PLAINTEXT://0.0.0.0:9092", "advertised.listeners": "PLAINTEXT://[::2]:9095"}, "[::2]:9095"),
+        ({"listeners": "PLAINTEXT://kafka-1:9092"}, "kafka-1:9092"),
+    ],
+)
+def test_the_address_for_clients(settings: dict[str, str], address: str | None) -> None:
+    """The advertised one first; the listener of a controller takes no client."""
+    assert address_of(settings) == address
