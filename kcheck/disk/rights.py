@@ -114,6 +114,19 @@ def machine_names() -> frozenset[str]:
     return frozenset((name, name.partition(".")[0]))
 
 
+def open_files_max() -> int | None:
+    """Return the hard limit of open files in this session (RLIMIT_NOFILE); None without a limit.
+
+    A JVM raises its own limit to the hard limit (MaxFDLimit).
+    """
+    try:
+        import resource
+    except ImportError:
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
 def map_count_max() -> int | None:
     """Return how many maps a process may have on this host (vm.max_map_count); None if the system does not say."""
     try:

@@ -1,6 +1,7 @@
 """The next command after findings and pages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Outcome
@@ -19,6 +20,8 @@ PATH = "PATH"
 """Stands for a disk of another broker, or a copy of the metadata, that the user has not named."""
 
 
+Words: TypeAlias = Callable[[str], Iterable[str]]
+"""Returns the options that a command of this name repeats."""
 _MOVE = "mv "
 
 
@@ -93,6 +96,57 @@ def loses_by_cuts(starts: Iterable[LogDirPrediction]) -> bool:
     losing = [row for start in rows for row in start.partitions if row.lost is not None]
     is_loaded = all(start.outcome is Outcome.OK and start.broker_id is not None for start in rows)
     return is_loaded and bool(losing) and all(row.log is not None and row.log.cuts for row in losing)
+
+
+def first_of_broker(
+    arguments: Iterable[str], options: Words, premises: Iterable[JudgedPremise], others: Sequence[int],
+    repairable: Sequence[str] = (),
+) -> str | None:  # fmt: skip
+    """Return the command that compares a broker with the `others`, or repairs its log dirs; None without need.
+
+    `options` returns the options that a command repeats, by its name.
+    """
+    premises = tuple(premises)
+    compared = others_command(arguments, options("recover"), premises, others)
+    if compared is not None:
+        return incident_command(premises) or compared
+    if not repairable:
+        return None
+    return shell_line(("kcheck", "repair", *repairable, *options("repair"), "-o", PLAN_FILE))
+
+
+def next_of_broker(
+    verb: str, arguments: Iterable[str], options: Words, starts: Sequence[LogDirPrediction],
+    premises: Sequence[JudgedPremise], others: Sequence[int], kept: str | None = None,
+) -> str:  # fmt: skip
+    """Return the command about one broker that should not start, if `first_of_broker` has none.
+
+    The page of the incident comes first, then the metadata for the same `verb`. An empty `verb` is `kcheck PATH`.
+    """
+    from kcheck.core.premises.table import why_not_started  # only for bad news
+
+    arguments = tuple(arguments)
+    command = incident_command(premises) or kept
+    if command is not None:
+        return command
+    if loses_by_cuts(starts):
+        return with_others(arguments, options("recover"), others)
+    own, is_by_premise = tuple(options(verb)), why_not_started(premises) is not None
+    metadata = () if is_by_premise and METADATA in own else wanted_metadata(starts, premises)
+    if metadata:
+        return shell_line(("kcheck", *verb.split(), *arguments, *own, *metadata))
+    is_by_files = not is_by_premise and any(log_dir_severity(start).rank >= Severity.WARNING.rank for start in starts)
+    explained = explain_premise(premises)
+    if explained is not None and not is_by_files:
+        return explained
+    after = "repair" if verb else "predict"
+    return shell_line(("kcheck", after, *arguments, *options(after)))
+
+
+def explain_premise(premises: Iterable[JudgedPremise]) -> str | None:
+    """Return the command that explains the first refuted premise, or the first unseen one; None if all are proven."""
+    rows = sorted(premises, key=lambda row: row.status is not PremiseStatus.REFUTED)
+    return next((f"kcheck explain {row.id}" for row in rows if row.status is not PremiseStatus.PROVEN), None)
 
 
 def needs_words(command: str) -> str | None:

@@ -56,7 +56,7 @@ def premise_reasons(premises: Iterable[JudgedPremise]) -> Iterator[PreflightReas
     """
     for premise in premises:
         if premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None:
-            why = f"{premise.sentence}; name {premise.provide}"
+            why = f"{premise.sentence}; {premise.wanted}"
             yield PreflightReason(ReasonKind.UNKNOWN, why, premise.log_dir, premise=premise.id)
         elif premise.status is PremiseStatus.REFUTED:
             offline = premise.id in TAKES_OFFLINE

@@ -121,7 +121,7 @@ def open_words(premise: JudgedPremise) -> str | None:
     if premise.status is not PremiseStatus.NOT_SEEN or premise.provide is None:
         return None
     sentence = premise.sentence if "not known" in premise.sentence else f"not known: {premise.sentence}"
-    return f"{capital(sentence)}; name {premise.provide}"
+    return f"{capital(sentence)}; {premise.wanted}"
 
 
 def unseen_words(premises: Iterable[JudgedPremise]) -> Iterator[str]:
@@ -133,7 +133,7 @@ def unseen_words(premises: Iterable[JudgedPremise]) -> Iterator[str]:
     for first, *others in alike.values():
         numbers = [row.broker_id for row in others if row.broker_id is not None]
         also = f". The same for {broker_names(numbers, LISTED_MAX)}" if numbers else ""
-        yield f"{first.sentence}; name {first.provide}{also}"
+        yield f"{first.sentence}; {first.wanted}{also}"
 
 
 def notes(premises: Iterable[JudgedPremise]) -> tuple[str, ...]:

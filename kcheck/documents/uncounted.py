@@ -192,7 +192,7 @@ def _first(
         yield f"First restore __remote_log_metadata: {whose}{premise.sentence}."
         return
     if lacks_log_dirs(premise):
-        yield f"First name {premise.provide}: {premise.sentence}."
+        yield f"First {premise.wanted}: {premise.sentence}."
         return
     is_lost = premise.id in LOST_LOGS and number in without_newest
     yield f"{'Lost' if is_lost else 'Not counted'}: {whose}{premise.sentence}."

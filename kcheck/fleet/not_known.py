@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kcheck.core.premises.premise import PremiseKind
 from kcheck.core.premises.table import BY_ID
 from kcheck.fleet.run import FleetRun
-from kcheck.model.premises import PremiseStatus
+from kcheck.model.premises import PremiseStatus, request
 from kcheck.words import counted, some_of
 
 SHOWN_COUNT = 10
@@ -34,7 +34,7 @@ def not_known(run: FleetRun) -> tuple[str, ...]:
             groups[rule, provide] = first._replace(nodes=first.nodes + 1)
     rows = [(rule, row) for (rule, _), row in groups.items()][:SHOWN_COUNT]
     facts = (
-        f"not known ({rule}): {row.sentence}; name {row.provide}"
+        f"not known ({rule}): {row.sentence}; {request(row.provide)}"
         + (f". The same for {counted(row.nodes - 1, 'more node')}" if row.nodes > 1 else "")
         for rule, row in rows
     )

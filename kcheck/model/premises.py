@@ -27,6 +27,11 @@ class PremiseEvidence(NamedTuple):
     """The value in it, in a few words."""
 
 
+def request(provide: str | None) -> str:
+    """Return the request for a file or option, without subject."""
+    return f"{'run with' if (provide or '').startswith('--allow') else 'name'} {provide}"
+
+
 class JudgedPremise(NamedTuple):
     """A premise of one broker's start, with its status."""
 
@@ -46,6 +51,11 @@ class JudgedPremise(NamedTuple):
     """The files that show it."""
     provide: str | None = None
     """The file or option that would show what was not seen."""
+
+    @property
+    def wanted(self) -> str:
+        """The request to the user for the evidence, without subject."""
+        return request(self.provide)
 
     @property
     def may_lose_history(self) -> bool:

@@ -12,21 +12,20 @@ from kcheck.documents.next_commands import (
     PLAN_FILE,
     are_decided_together,
     explain_command,
-    incident_command,
+    explain_premise,
+    first_of_broker,
     keeping_command,
-    loses_by_cuts,
-    others_command,
+    next_of_broker,
     repairable_log_dirs,
-    wanted_metadata,
-    with_others,
 )
 from kcheck.model.finding import Severity
-from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import CommandLine, Report
 from kcheck.words import shell_line
 
 if TYPE_CHECKING:
     from kcheck.core.start.predictions import LogDirPrediction
+    from kcheck.verbs.prediction import Prediction
+    from kcheck.verbs.preflight import Preflight
 
 _RELEASE = ("--kafka", "--ibp", "--message-format", "--config", "--server-log")
 _PARTITIONS = ("--topic", "--partition")
@@ -118,26 +117,23 @@ def _predict(report: Report, typed: CommandLine) -> str | None:
     if len(brokers - {None}) > 1:
         return _line("recover", typed)
     kept = None if answer.loses_otherwise else keeping_command(answer.log_dirs)
-    return _of_broker("predict", typed, answer.log_dirs, answer.premises, answer.others, kept)
+    return _of_broker("predict", typed, answer.log_dirs, answer, kept)
 
 
 def _of_broker(
     verb: str,
     typed: CommandLine,
     starts: Sequence["LogDirPrediction"],
-    premises: Sequence[JudgedPremise],
-    others: Sequence[int],
+    answer: "Prediction | Preflight",
     kept: str | None = None,
 ) -> str:
-    """Return the command about one broker, with the disks of all brokers or the metadata where these are missing."""
-    options = typed.carried(CARRIED["recover"])
-    first = incident_command(premises) or others_command(typed.arguments, options, premises, others) or kept
+    def options(command: str) -> tuple[str, ...]:
+        return typed.carried(CARRIED[command])
+
+    first = first_of_broker(typed.arguments, options, answer.premises, answer.others)
     if first is not None:
         return first
-    if loses_by_cuts(starts):
-        return with_others(typed.arguments, options, others)
-    metadata = wanted_metadata(starts, premises)
-    return _line(verb if metadata else "repair", typed, *metadata)
+    return next_of_broker(verb, typed.arguments, options, starts, answer.premises, answer.others, kept)
 
 
 def _preflight(report: Report, typed: CommandLine) -> str | None:
@@ -149,11 +145,10 @@ def _preflight(report: Report, typed: CommandLine) -> str | None:
         return None
     is_named = any(name.endswith(".properties") for name in typed.arguments)  # predict takes no other without log dirs
     if not is_named and not any(start.partitions for start in answer.starts):
-        rows = sorted(answer.premises, key=lambda row: row.status is not PremiseStatus.REFUTED)
-        return next((f"kcheck explain {row.id}" for row in rows if row.status is not PremiseStatus.PROVEN), None)
+        return explain_premise(answer.premises)
     options = tuple(option for option in typed.options if option[0] != "--config")  # the argument is the same file
     typed = typed._replace(options=options)
-    return _of_broker("preflight", typed, answer.starts, answer.premises, answer.others)
+    return _of_broker("preflight", typed, answer.starts, answer)
 
 
 def _truncation(report: Report, typed: CommandLine) -> str | None:

@@ -22,15 +22,15 @@ _DEPTHS = {
 def check(report: Report, page: Page) -> Sequence[Finding]:
     """Write the findings below their log dirs, then how much was read; none is left."""
     answer = report.answer
-    nodes, is_good = dict[str, str](), True
+    nodes, good = dict[str, str](), "No problems found."
     if not isinstance(answer, CheckReport):
-        answer, nodes, is_good = _next_starts(report, page)
+        answer, nodes, good = _next_starts(report, page)
     findings = report.findings()
-    is_clean = not findings and not report.elsewhere and is_good
+    is_clean = not findings and not report.elsewhere and good
     if is_clean or (findings and findings[0].where.log_dir is None):
         page.line()
     if is_clean:
-        page.line("No problems found.", "bold")
+        page.line(good, "bold")
     page.findings(findings, nodes)
     page.line()
     counts = answer.counts
@@ -52,18 +52,19 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
     return ()
 
 
-def _next_starts(report: Report, page: Page) -> tuple[CheckReport, dict[str, str], bool]:
+def _next_starts(report: Report, page: Page) -> tuple[CheckReport, dict[str, str], str]:
     """Write the next starts of `kcheck PATH`, of which a file has none.
 
-    Return its check, the nodes by log dir, and whether the starts are good.
+    Return its check, nodes by log dir, and the sentence for no findings; empty if the starts are not good.
     """
     from kcheck.core.start.verdicts import worst_first  # imports of `kcheck PATH` alone
+    from kcheck.documents.premises import open_words
     from kcheck.verbs.overview import Overview
 
     answer = report.answer
     assert isinstance(answer, Overview)
     if not answer.prediction.log_dirs:
-        return answer.check, {}, True
+        return answer.check, {}, "No problems found."
     from kcheck.renderers._text_predict import losing_lines, premise_lines, unserved_lines, verdict_on, worst_partitions
 
     if answer.start_of_all is not None:
@@ -79,7 +80,10 @@ def _next_starts(report: Report, page: Page) -> tuple[CheckReport, dict[str, str
     if answer.if_lost is not None:
         page.wrapped(answer.if_lost.sentence, hanging="    ")
     nodes = {start.path: start.node for start in answer.prediction.log_dirs}
-    return answer.check, nodes, answer.severity.rank < Severity.WARNING.rank
+    if answer.severity.rank >= Severity.WARNING.rank:
+        return answer.check, nodes, ""
+    is_open = any(open_words(row) is not None for row in answer.premises)
+    return answer.check, nodes, f"No problems found{' in these files' if is_open else ''}."
 
 
 def _covered(done: Progress, planned: Progress) -> str:

@@ -100,7 +100,7 @@ def premise_steps(premises: Iterable[JudgedPremise]) -> Iterator[PlanStep]:
         if judged.status is PremiseStatus.REFUTED:
             yield PlanStep(StepKind.PREMISE, expected, judged.sentence, ok=False, broker_id=judged.broker_id)
         elif judged.status is PremiseStatus.NOT_SEEN and judged.provide is not None:
-            seen = f"? ({judged.sentence}; name {judged.provide})"
+            seen = f"? ({judged.sentence}; {judged.wanted})"
             yield PlanStep(StepKind.PREMISE, expected, seen, None, broker_id=judged.broker_id)
 
 

@@ -21,6 +21,7 @@ from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
+from kcheck.words import capital
 
 if TYPE_CHECKING:
     from kcheck.core.premises.premise import Premise
@@ -39,7 +40,7 @@ def finding(where: Location, judged: JudgedPremise, premise: "Premise", release:
             where,
             judged.sentence,
             effect="Its next start is not known.",
-            advice=f"Do not start the broker yet. Name {judged.provide}.",
+            advice=f"Do not start the broker yet. {capital(judged.wanted)}.",
             severity=Severity.ERROR,
             data={"premise": judged.id, "evidence": [f"{row.path}: {row.says}" for row in judged.evidence]},
         )

@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.next_commands import (
-    PLAN_FILE,
     explain_command,
-    incident_command,
+    first_of_broker,
     keeping_command,
-    loses_by_cuts,
-    others_command,
+    next_of_broker,
     repairable_log_dirs,
-    wanted_metadata,
-    with_others,
 )
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.unserved import unserved_row
@@ -127,23 +123,17 @@ class Overview(Answer):
         named += ["--kafka", self.check.release.name] if said is not None and said.given else []
         if self.start_of_all is not None:
             return self.start_of_all.rescue or shell_line(("kcheck", "recover", *self.paths, *named))
-        prediction, premises = self.prediction, self.premises
-        compared = others_command(self.paths, named, premises, prediction.others)
-        if compared is not None:
-            return incident_command(premises) or compared
-        log_dirs = repairable_log_dirs(self.collected)
-        if log_dirs:
-            return shell_line(("kcheck", "repair", *log_dirs, *named, "-o", PLAN_FILE))
+        prediction, premises, others = self.prediction, self.premises, self.prediction.others
+
+        def options(_: str) -> list[str]:
+            return named
+
+        repairable = repairable_log_dirs(self.collected)
+        first = first_of_broker(self.paths, options, premises, others, repairable)
         kept = None if prediction.loses_otherwise else keeping_command(prediction.log_dirs)
-        if kept is not None:
-            return kept
-        if self.severity.rank < Severity.WARNING.rank:
-            return explain_command(self.collected)
-        if loses_by_cuts(prediction.log_dirs):
-            return incident_command(premises) or with_others(self.paths, named, prediction.others)
-        metadata = wanted_metadata(prediction.log_dirs, premises)
-        verb = () if metadata else ("predict",)
-        return incident_command(premises) or shell_line(("kcheck", *verb, *self.paths, *named, *metadata))
+        if first is not None or (kept is None and self.severity.rank < Severity.WARNING.rank):
+            return first or explain_command(self.collected)
+        return next_of_broker("", self.paths, options, prediction.log_dirs, premises, others, kept)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcomes of the check and of the prediction."""

@@ -13,7 +13,7 @@ from kcheck.cli.app import main
 
 SUFFIX = ".kcheck"
 CLOCK = ("seconds", "bytes_per_second", "started", "duration_ms")
-OF_HOST = ("P401", "P402", "P403", "P404", "P405")
+OF_HOST = ("P401", "P402", "P403", "P404", "P405", "P843")
 """The premises of which no bundle holds evidence."""
 
 

@@ -1,14 +1,16 @@
 """What the operating system says of owners, modes and file systems."""
 
 import os
+import resource
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from kcheck.disk import rights as reading
-from kcheck.disk.rights import map_count_max, rights_in, rights_of, volume_of
+from kcheck.disk.rights import map_count_max, open_files_max, rights_in, rights_of, volume_of
 
 
 def every(_: str) -> bool:
@@ -97,6 +99,16 @@ def test_a_container(mounts: str | None, *, expected: bool, tmp_path: Path, monk
     reading._mounts.cache_clear()
     assert volume is not None
     assert volume.is_seen_in_container is expected
+
+
+def test_open_files_of_this_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a limit, or on a system without this module, no number is known."""
+    answers = []
+    for limit in (400, resource.RLIM_INFINITY):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (100, limit))
+        answers.append(open_files_max())
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert [*answers, open_files_max()] == [400, None, None]
 
 
 def test_maps_of_this_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,15 @@ from kcheck.core.premises.metadata import METADATA_IN_REACH
 from kcheck.core.premises.presence import PARTITIONS_THERE
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.documents.next_commands import keeping_command, needs_words, others_command, wanted_metadata, with_others
+from kcheck.documents.next_commands import (
+    first_of_broker,
+    keeping_command,
+    needs_words,
+    next_of_broker,
+    others_command,
+    wanted_metadata,
+    with_others,
+)
 from kcheck.model.entries import Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState, PartitionDirectory
@@ -97,3 +105,37 @@ def test_metadata_where_the_files_are_intact(
 ) -> None:
     """A repair comes first where files keep the broker from starting."""
     assert wanted_metadata((start(outcome=outcome),), premises) == words
+
+
+FEW_FILES = JudgedPremise("P843", PremiseStatus.NOT_SEEN, "", 1, provide="--allow P843 if more")
+PROVEN = FEW_FILES._replace(id="P404", status=PremiseStatus.PROVEN)
+
+
+@pytest.mark.parametrize(
+    ("verb", "outcome", "premises", "named", "command"),
+    [
+        ("preflight", Outcome.OK, (PROVEN, FEW_FILES), False, "kcheck explain P843"),
+        ("", Outcome.OK, (FEW_FILES, NO_ID), False, f"kcheck explain {GENERATED_ID}"),
+        ("predict", Outcome.ABORT, (OPEN_METADATA, NO_ID), False, "kcheck predict a --metadata PATH"),
+        ("predict", Outcome.ABORT, (OPEN_METADATA, NO_ID), True, f"kcheck explain {GENERATED_ID}"),
+        ("preflight", Outcome.ABORT, (PROVEN,), True, "kcheck repair a --metadata m"),
+        ("", Outcome.ABORT, (FEW_FILES,), False, "kcheck predict a"),
+        ("", Outcome.OK, (), False, "kcheck predict a"),
+    ],
+)
+def test_bad_news_about_one_broker(
+    verb: str, outcome: Outcome, premises: tuple[JudgedPremise, ...], named: bool, command: str
+) -> None:
+    """No repair changes settings or the host, and metadata that is named shows nothing more."""
+
+    def options(_: str) -> tuple[str, ...]:
+        return ("--metadata", "m") if named else ()
+
+    assert next_of_broker(verb, ("a",), options, (start(outcome=outcome),), premises, ()) == command
+
+
+def test_a_repair_comes_after_the_disks_of_the_others() -> None:
+    """Their disks decide first if records are at stake."""
+    commands = [first_of_broker(("a",), lambda _: (), (LOSING,), others, ("d",)) for others in ((2,), ())]
+    assert ["kcheck recover a 2=PATH", "kcheck repair d -o plan.json"] == commands
+    assert first_of_broker(("a",), lambda _: (), (), ()) is None

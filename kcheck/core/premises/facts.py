@@ -357,6 +357,8 @@ class BrokerFacts(NamedTuple):
     """The log dirs of other given brokers with the identity of one of its own."""
     map_count_max: int | None = None
     """Number of maps that a process may have on the broker's machine; None if that is not known."""
+    open_files_max: int | None = None
+    """Number of files that a process of the user's session may open there; None if that is not known."""
 
     def setting(self, name: str) -> str | None:
         """Return a setting without surrounding spaces; None if it is missing, empty or not known."""

@@ -1,4 +1,4 @@
-"""Premises about the host (writable mounts, bytes, and maps)."""
+"""Premises about the host (writable mounts, bytes, maps, and open files)."""
 
 from collections.abc import Iterator
 
@@ -13,6 +13,8 @@ _ROOM_MIN = 1 << 20
 """With less the first records, or the metadata log, fill the disk within minutes."""
 _MAPS_PER_SEGMENT = 2
 """A broker maps the offset index and the time index of a segment."""
+_FILES_BESIDE = 100
+"""A broker has about as many files open besides its segments (jars, sockets, logs)."""
 
 
 def is_writable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -92,6 +94,22 @@ def has_maps(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     yield refuted(premise, facts, sentence, PremiseEvidence("/proc/sys/vm/max_map_count", str(limit)))
 
 
+def has_files(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the count of segments with the limit of this session. The broker's service may have a higher limit."""
+    counts = [log_dir.rights.segment_count for log_dir in facts.log_dirs if log_dir.rights is not None]
+    if facts.open_files_max is None or not counts:
+        return
+    segments, limit = sum(counts), facts.open_files_max
+    if segments + _FILES_BESIDE <= limit:
+        yield proven(premise, facts, PremiseEvidence("ulimit -Hn", f"enough for {segments} segments"))
+        return
+    sentence = (
+        f"{segments:,} segments and about {_FILES_BESIDE} other files are to be open, but ulimit -Hn is {limit:,} here"
+    )
+    provide = f"--allow {premise.id} if LimitNOFILE of the broker's service is higher"
+    yield not_seen(premise, facts, sentence, provide, PremiseEvidence("ulimit -Hn", str(limit)))
+
+
 TABLE = (
     Premise(
         "P402", PremiseKind.RESOURCES, "No log dir is mounted read-only.",
@@ -117,6 +135,14 @@ TABLE = (
         "Raise vm.max_map_count by sysctl.",
         "AbstractIndex.createMappedBuffer, LazyIndex 2.3 to 4.3.1", has_maps, ends_start=False,
         takes_offline=True,
+    ),
+    Premise(
+        "P843", PremiseKind.RESOURCES, "The broker may open all of its segments.",
+        "The hard limit of this session (ulimit -Hn) is above the count of segments, by 100 or more.",
+        "Nothing. Not seen: a lower limit in this session, because the service of the broker may have another.",
+        "FileNotFoundException: Too many open files. The log dir goes offline, or the process ends.",
+        "Raise LimitNOFILE of the service, or nofile in limits.conf.",
+        "LogLoader.load, FileRecords.open 4.3.1", has_files,
     ),
     Premise(
         "P405", PremiseKind.RESOURCES, "The log dir with the metadata log, or the only one, is not mounted read-only.",

@@ -13,7 +13,7 @@ from tests.oracle.scenes import FIXTURES
 _HOST = "is about the machine of the broker: a scan may run on another one"
 ELSEWHERE = {
     "P101": "compares the disk with metadata that the user names; a scan groups log dirs by their cluster id",
-    **dict.fromkeys(("P401", "P402", "P403", "P404", "P405"), _HOST),
+    **dict.fromkeys(("P401", "P402", "P403", "P404", "P405", "P843"), _HOST),
 }
 """Why a scan does not ask these premises."""
 
