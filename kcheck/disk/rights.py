@@ -11,7 +11,7 @@ from kcheck.disk.local import MODE_BITS
 from kcheck.disk.paths import join
 from kcheck.disk.refusals import note_refusal
 from kcheck.disk.tree import tree_of
-from kcheck.model.rights import PlainRights, Rights, Volume
+from kcheck.model.rights import PlainRights, ProcessLimits, Rights, Volume
 
 _MOUNTS = "/proc/self/mountinfo"
 _ESCAPED = re.compile(r"\\([0-7]{3})")
@@ -114,7 +114,12 @@ def machine_names() -> frozenset[str]:
     return frozenset((name, name.partition(".")[0]))
 
 
-def open_files_max() -> int | None:
+def process_limits() -> ProcessLimits:
+    """Return the limits of a process of this session."""
+    return ProcessLimits(_map_count_max(), _open_files_max())
+
+
+def _open_files_max() -> int | None:
     """Return the hard limit of open files in this session (RLIMIT_NOFILE); None without a limit.
 
     A JVM raises its own limit to the hard limit (MaxFDLimit).
@@ -127,7 +132,7 @@ def open_files_max() -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
-def map_count_max() -> int | None:
+def _map_count_max() -> int | None:
     """Return how many maps a process may have on this host (vm.max_map_count); None if the system does not say."""
     try:
         with open(_MAP_COUNT, encoding="ascii") as file:

@@ -381,6 +381,11 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours):
         until="2.4.1",
         reference="KAFKA-9144",
     )
+    coordinates_by_partition: Behaviour = Behaviour(
+        "Each partition of __consumer_offsets has a group coordinator, which knows no groups of the other ones.",
+        since="4.0",
+        reference="KIP-848",
+    )
     refuses_empty_control_batches: Behaviour = Behaviour(
         "Startup aborts at a control batch without a record.", until="2.0"
     )

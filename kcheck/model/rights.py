@@ -71,3 +71,12 @@ class Volume(NamedTuple):
     """Number of bytes that root can still write."""
     block_size: int
     """The fewest bytes that a file with content takes."""
+
+
+class ProcessLimits(NamedTuple):
+    """The limits of a process on the broker's machine, as far as they are known."""
+
+    maps: int | None = None
+    """Number of memory maps (vm.max_map_count)."""
+    open_files: int | None = None
+    """Number of open files, by the hard limit of the user's session."""

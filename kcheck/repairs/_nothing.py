@@ -41,6 +41,7 @@ WITHOUT = {
     "KC405": "the other replicas learn the log start from the leader",
     "KC406": "only the cluster knows where the replicas are",
     "KC407": "the replica fetches the missing records from a leader that has them",
+    "KC412": "the broker fetches a new copy once the directory is removed; another replica must lead",
     "KC501": "the files do not show which of the two nodes the cluster knows",
     "KC502": "only the configuration of the nodes, or a running quorum, changes the voters",
     "KC503": "only newer software, or a downgrade of the running cluster, helps",

@@ -7,7 +7,7 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from kcheck.model.finding import Finding
-from kcheck.model.names import ids_differ
+from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.model.release import Release
 from kcheck.registry import discover, plug, plug_names
 from kcheck.rules import SERIES, Check, Precondition, Rule, Scope, id_and_name
@@ -171,6 +171,13 @@ def _run(checks: Checks, view: object, release: Release) -> list[Finding]:
 def _with_repairs(finding: Finding) -> Finding:
     names = _names_of_repairs(finding.id)
     return finding._replace(repair={"names": names}) if names else finding
+
+
+def topic_ids_of(view: "PartitionView") -> frozenset[str]:
+    """Return the ids that a directory and the metadata of its cluster have for its topic."""
+    own = view.topic_id if view.state is DirectoryState.CURRENT else None
+    known = (own, None if view.in_cluster is None else view.in_cluster.topic_id)
+    return frozenset(topic_id for topic_id in known if topic_id is not None)
 
 
 def with_evidence(finding: Finding, topic_ids: Mapping[str, AbstractSet[str]]) -> Finding:

@@ -10,14 +10,21 @@ from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError, no_such_file
 from kcheck.formats import Format, all_formats, format_of
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import AIVEN_ENDINGS, PARTITION_METADATA, DirectoryState, local_name, parse_directory
+from kcheck.model.names import AIVEN_ENDINGS, PARTITION_METADATA, local_name, parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import FileView, LogDir, LogDirView, PartitionView
 from kcheck.rules import kc001_unreadable
 from kcheck.survey.recheck import confirmed, remaining, suspects
-from kcheck.survey.rule_runner import check_broker, check_file, check_log_dir, check_partition, with_evidence
+from kcheck.survey.rule_runner import (
+    check_broker,
+    check_file,
+    check_log_dir,
+    check_partition,
+    topic_ids_of,
+    with_evidence,
+)
 from kcheck.views.log_dir import LogDirs, open_log_dir, open_single_partition, partitions
 from kcheck.views.partition import view_of
 from kcheck.views.targets import Target, broker_of
@@ -149,10 +156,7 @@ class Survey:
 
     def _know_topic(self, view: PartitionView) -> None:
         """Remember the id of a topic, on a disk or in the metadata."""
-        own = view.topic_id if view.state is DirectoryState.CURRENT else None
-        for topic_id in (own, None if view.in_cluster is None else view.in_cluster.topic_id):
-            if topic_id is not None:
-                self._topic_ids.setdefault(view.topic, set()).add(topic_id)
+        self._topic_ids.setdefault(view.topic, set()).update(topic_ids_of(view))
 
     def _confirmed(self, target: Target, findings: list[Finding]) -> list[Finding]:
         """Return the findings of a log dir; if it is in use, only findings that a second read confirms."""

@@ -20,7 +20,7 @@ from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.node_settings import ids_of_voters, stated_id
 from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import absolute, is_absolute, join, split
-from kcheck.disk.rights import map_count_max, open_files_max
+from kcheck.disk.rights import process_limits
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.formats.offset_checkpoint import OffsetCheckpoint
 from kcheck.model.cluster import ClusterImage
@@ -35,6 +35,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
+from kcheck.model.rights import ProcessLimits
 from kcheck.model.views import LogDir
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.host_facts import is_its_host, stopped_at, stores_of, with_rights, with_volumes, written_at
@@ -87,7 +88,6 @@ def broker_facts(
     own = _own(facts, settings or {}) if broker_id is None else broker_id
     (image, image_path), controllers = _deciding(of_cluster, zookeeper), _of_controllers(of_cluster, own)
     asked_at = None if zookeeper is None or own is None else zookeeper.metadata.asked_at.get(own)
-    starts_here = written is not None and any(row.rights is not None for row in facts)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
@@ -123,8 +123,7 @@ def broker_facts(
         controller_ports={number: listening_ports(said) for number, (_, said) in controllers.items()},
         controller_config=next((said for _, said in controllers.values()), None),
         addresses=tuple(_addresses(image, zookeeper, controllers)),
-        map_count_max=map_count_max() if starts_here else None,
-        open_files_max=open_files_max() if starts_here else None,
+        limits=ProcessLimits() if written is None or not any(row.rights for row in facts) else process_limits(),
     )
 
 

@@ -259,7 +259,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("predict broker-1/data --metadata zookeeper", 1, "will boot but not serve 4 partitions", "orders-0: stray"),
         row(f"{START_1} --metadata zookeeper", 1, "stray broker-1/data/orders-0"),
         row("repair broker-1/data --metadata zookeeper", 0, "move aside orders-0/partition.metadata"),
-        row("elect 1=broker-1 --metadata zookeeper", 1, f"broker 1: {ORPHAN}", "orders-0, orders-1 start empty"),
+        row("elect 1=broker-1 --metadata zookeeper", 1, f"broker 1: {ORPHAN}",
+            "First repair broker 1 (2 steps): then, under the best leaders, no election loses a record."),
     ),
     "combined-nodes": (
         row(f"elect {SETTINGS}", 0, "Start brokers 1 and 2 together", "Then start 3.", "nothing is lost"),

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from kcheck.disk import rights as reading
-from kcheck.disk.rights import map_count_max, open_files_max, rights_in, rights_of, volume_of
+from kcheck.disk.rights import process_limits, rights_in, rights_of, volume_of
 
 
 def every(_: str) -> bool:
@@ -106,9 +106,9 @@ def test_open_files_of_this_session(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = []
     for limit in (400, resource.RLIM_INFINITY):
         monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (100, limit))
-        answers.append(open_files_max())
+        answers.append(process_limits().open_files)
     monkeypatch.setitem(sys.modules, "resource", None)
-    assert [*answers, open_files_max()] == [400, None, None]
+    assert [*answers, process_limits().open_files] == [400, None, None]
 
 
 def test_maps_of_this_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,5 +117,5 @@ def test_maps_of_this_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     answers = []
     for name in ("limit", "missing"):
         monkeypatch.setattr(reading, "_MAP_COUNT", str(tmp_path / name))
-        answers.append(map_count_max())
+        answers.append(process_limits().maps)
     assert answers == [65530, None]

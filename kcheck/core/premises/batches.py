@@ -24,8 +24,6 @@ OWN_KEYS = "P313"
 SNAPSHOT_THERE = "P315"
 """The premise that each log end has the producer snapshot of a clean stop."""
 
-_GROUP_SHARDS = (4,)
-"""From this release on each partition of __consumer_offsets has its own coordinator."""
 _FEW = 2
 """Maximum number of logs of a small log dir that may belong to others."""
 
@@ -194,7 +192,7 @@ def at_home(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         )
         sentence += " to other partitions, because the topic has more now"
         evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"{counted(most, what)} of other partitions")
-        if topic == CONSUMER_OFFSETS and facts.release.version < _GROUP_SHARDS:
+        if topic == CONSUMER_OFFSETS and not facts.release.coordinates_by_partition:
             provide = f"--allow {premise.id} if one broker leads all partitions of {topic}"
             yield not_seen(premise, facts, f"{sentence}. Their offsets may not be found", provide, evidence)
             continue

@@ -18,7 +18,7 @@ from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory, TopicPartit
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.remote_log import RemoteLog
-from kcheck.model.rights import LogDirRights, Volume
+from kcheck.model.rights import LogDirRights, ProcessLimits, Volume
 
 MIGRATION = "zookeeper.metadata.migration.enable"
 
@@ -355,10 +355,8 @@ class BrokerFacts(NamedTuple):
     """The addresses that nodes registered, then those in the given settings of other nodes."""
     clones: tuple[Clone, ...] = ()
     """The log dirs of other given brokers with the identity of one of its own."""
-    map_count_max: int | None = None
-    """Number of maps that a process may have on the broker's machine; None if that is not known."""
-    open_files_max: int | None = None
-    """Number of files that a process of the user's session may open there; None if that is not known."""
+    limits: ProcessLimits = ProcessLimits()
+    """The limits of its process."""
 
     def setting(self, name: str) -> str | None:
         """Return a setting without surrounding spaces; None if it is missing, empty or not known."""

@@ -81,9 +81,9 @@ def has_room(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 def has_maps(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare two maps a segment with vm.max_map_count of this host."""
     counts = [log_dir.rights.segment_count for log_dir in facts.log_dirs if log_dir.rights is not None]
-    if facts.map_count_max is None or not counts:
+    if facts.limits.maps is None or not counts:
         return
-    segments, limit = sum(counts), facts.map_count_max
+    segments, limit = sum(counts), facts.limits.maps
     if segments * _MAPS_PER_SEGMENT <= limit:
         yield proven(premise, facts, PremiseEvidence("/proc/sys/vm/max_map_count", f"enough for {segments} segments"))
         return
@@ -97,9 +97,9 @@ def has_maps(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 def has_files(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the count of segments with the limit of this session. The broker's service may have a higher limit."""
     counts = [log_dir.rights.segment_count for log_dir in facts.log_dirs if log_dir.rights is not None]
-    if facts.open_files_max is None or not counts:
+    if facts.limits.open_files is None or not counts:
         return
-    segments, limit = sum(counts), facts.open_files_max
+    segments, limit = sum(counts), facts.limits.open_files
     if segments + _FILES_BESIDE <= limit:
         yield proven(premise, facts, PremiseEvidence("ulimit -Hn", f"enough for {segments} segments"))
         return

@@ -35,7 +35,7 @@ from kcheck.model.views import LogDir, LogDirView, PartitionView
 from kcheck.startup.log_manager import combined_starts, log_dir_start, mode_of_log_dir
 from kcheck.survey.recheck import has_left, remaining
 from kcheck.survey.refused_paths import refused_findings
-from kcheck.survey.rule_runner import check_broker
+from kcheck.survey.rule_runner import check_broker, topic_ids_of, with_evidence
 from kcheck.survey.survey import checked_log_dir, concerns, whole_log_dir
 from kcheck.tables import checkpoints, log_dirs, predictions, premises
 from kcheck.verbs.premises import as_judged, refuted_findings
@@ -86,14 +86,19 @@ class _BrokerAt(NamedTuple):
         self.opened.append((log_dir, opened))
         self.starts.append(_judged(log_dir, opened, starts, self.release))
         self.views.append(whole_log_dir(opened, seen))
-        return [*settled(checked_log_dir(self.views[-1], unread, seen, self.release), starts, self.release)]
+        ids: dict[str, set[str]] = {}
+        for view in seen:
+            ids.setdefault(view.topic, set()).update(topic_ids_of(view))
+        found = settled(checked_log_dir(self.views[-1], unread, seen, self.release), starts, self.release)
+        return [with_evidence(finding, ids) for finding in found]
 
     def judged(self, logs: Iterable[LogFacts], *, reads_keys: bool) -> "_JudgedBroker":
         """Return the premises of the broker, its starts and its findings."""
         rows = broker_premises(self.opened, logs, self.release, reads_keys=reads_keys)
         named = (premise for premise in rows if premise.id not in NAMED_BY_RULES)
         refuted = refuted_findings(named, [view.where for view in self.views], self.release)
-        found = [*check_broker(tuple(map(remaining, self.views)), self.release, _copy_in), *refuted]
+        compared = check_broker(tuple(map(remaining, self.views)), self.release, _copy_in)
+        found = [*(with_evidence(finding, {}) for finding in compared), *refuted]
         found.extend(empty_findings([opened for _, opened in self.opened], found, self.release))
         combined = combined_starts(self.starts, self.release, has_left)
         return _JudgedBroker(rows, as_judged(combined, {self.opened[0][0].group: rows}), found)

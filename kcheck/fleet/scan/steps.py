@@ -52,7 +52,7 @@ from kcheck.startup.inputs import Context, load_inputs
 from kcheck.startup.log_manager import mode_of_log_dir
 from kcheck.survey.recheck import confirmed, suspects
 from kcheck.survey.refused_paths import refused_findings
-from kcheck.survey.rule_runner import check_partition
+from kcheck.survey.rule_runner import check_partition, topic_ids_of, with_evidence
 from kcheck.verbs.batch_reads import with_known_faults
 from kcheck.verbs.log_facts import log_facts, looks_between, looks_into_segments
 from kcheck.views.log_dir import open_log_dir, wanted_directories
@@ -251,7 +251,9 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
         def predict(*, reads: bool) -> PartitionPrediction | Finding | None:
             return guarded(lambda: predicted(directory, view, inputs, around, complete=not unread, reads=reads), where)
 
-        findings = [*collected, *(() if unread else check_partition(view, release))]
+        ids = {view.topic: topic_ids_of(view)}
+        of_rules = () if unread else check_partition(view, release)
+        findings = [*collected, *(with_evidence(finding, ids) for finding in of_rules)]
         start = predict(reads=reads)
         if isinstance(start, Finding):
             return None, [*findings, start]

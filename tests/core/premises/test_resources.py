@@ -16,7 +16,7 @@ from kcheck.core.start.predictions import (
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.model.loss import LostRecords
 from kcheck.model.premises import PremiseStatus
-from kcheck.model.rights import BrokerUser, LogDirRights, Volume
+from kcheck.model.rights import BrokerUser, LogDirRights, ProcessLimits, Volume
 from tests.core.premises.test_premises import IDENTITY, METADATA_LOG, ORDERS, facts, not_seen, refuted, rows
 
 BLOCK = 4096
@@ -110,16 +110,16 @@ def test_maps() -> None:
     """Two maps a segment, over all log dirs."""
     rights = LogDirRights(BrokerUser(1001, 1001), 1001, segment_count=20)
     log_dirs = (metadata(rights=rights), data(rights=rights))
-    assert "P404" in rows(facts(*log_dirs, map_count_max=80), PremiseStatus.PROVEN)
+    assert "P404" in rows(facts(*log_dirs, limits=ProcessLimits(maps=80)), PremiseStatus.PROVEN)
     sentence = "40 segments need up to 80 maps, but vm.max_map_count is 79 here; raise it with sysctl"
-    assert refuted(facts(*log_dirs, map_count_max=79)) == {"P404": sentence}
-    assert "P404" not in rows(facts(metadata(), map_count_max=79), PremiseStatus.PROVEN)
+    assert refuted(facts(*log_dirs, limits=ProcessLimits(maps=79))) == {"P404": sentence}
+    assert "P404" not in rows(facts(metadata(), limits=ProcessLimits(maps=79)), PremiseStatus.PROVEN)
 
 
 def test_open_files() -> None:
     """With 150 partitions and a limit of 200 a broker of 4.3.1 ended with too many open files; 400 was enough."""
     log_dirs = (metadata(rights=LogDirRights(BrokerUser(1001, 1001), 1001, segment_count=151)), data())
-    assert "P843" in rows(facts(*log_dirs, open_files_max=400), PremiseStatus.PROVEN)
+    assert "P843" in rows(facts(*log_dirs, limits=ProcessLimits(open_files=400)), PremiseStatus.PROVEN)
     sentence = "151 segments and about 100 other files are to be open, but ulimit -Hn is 200 here"
-    assert not_seen(facts(*log_dirs, open_files_max=200))["P843"] == sentence
-    assert "P843" not in not_seen(facts(metadata(), open_files_max=10))
+    assert not_seen(facts(*log_dirs, limits=ProcessLimits(open_files=200)))["P843"] == sentence
+    assert "P843" not in not_seen(facts(metadata(), limits=ProcessLimits(open_files=10)))
