@@ -80,11 +80,20 @@ def unnamed_metadata(premises: Iterable[JudgedPremise]) -> tuple[str, ...]:
 
 def wanted_metadata(starts: Iterable[LogDirPrediction], premises: Iterable[JudgedPremise]) -> tuple[str, ...]:
     """Return the words that name the metadata; empty if the files alone show why the broker should not start."""
+    premises = tuple(premises)
+    return () if _are_bad(starts) and not _ends_by_premise(premises) else unnamed_metadata(premises)
+
+
+def _are_bad(starts: Iterable[LogDirPrediction]) -> bool:
+    """Return whether one of them is worse than info."""
+    return any(log_dir_severity(start).rank >= Severity.WARNING.rank for start in starts)
+
+
+def _ends_by_premise(premises: Iterable[JudgedPremise]) -> bool:
+    """Return whether a broker does not start because of a premise, whatever its logs."""
     from kcheck.core.premises.table import why_not_started  # only for bad news
 
-    premises = tuple(premises)
-    is_by_files = any(log_dir_severity(start).rank >= Severity.WARNING.rank for start in starts)
-    return () if is_by_files and why_not_started(premises) is None else unnamed_metadata(premises)
+    return why_not_started(premises) is not None
 
 
 def loses_by_cuts(starts: Iterable[LogDirPrediction]) -> bool:
@@ -123,21 +132,18 @@ def next_of_broker(
 
     The page of the incident comes first, then the metadata for the same `verb`. An empty `verb` is `kcheck PATH`.
     """
-    from kcheck.core.premises.table import why_not_started  # only for bad news
-
     arguments = tuple(arguments)
     command = incident_command(premises) or kept
     if command is not None:
         return command
     if loses_by_cuts(starts):
         return with_others(arguments, options("recover"), others)
-    own, is_by_premise = tuple(options(verb)), why_not_started(premises) is not None
+    own, is_by_premise = tuple(options(verb)), _ends_by_premise(premises)
     metadata = () if is_by_premise and METADATA in own else wanted_metadata(starts, premises)
     if metadata:
         return shell_line(("kcheck", *verb.split(), *arguments, *own, *metadata))
-    is_by_files = not is_by_premise and any(log_dir_severity(start).rank >= Severity.WARNING.rank for start in starts)
     explained = explain_premise(premises)
-    if explained is not None and not is_by_files:
+    if explained is not None and (is_by_premise or not _are_bad(starts)):
         return explained
     after = "repair" if verb else "predict"
     return shell_line(("kcheck", after, *arguments, *options(after)))

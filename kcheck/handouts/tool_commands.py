@@ -15,7 +15,7 @@ _MASKED = re.compile(r"^x{2,}(?=:)")
 
 
 def address(recovery: Recovery, numbers: Iterable[int], own: Mapping[int, str]) -> str:
-    """Return the first listener of these brokers, as registered or in their `own` settings.
+    """Return the first listener of these brokers, by their registration, else by their `own` settings.
 
     A placeholder if none is known, or for the host in a bundle.
     """

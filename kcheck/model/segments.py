@@ -1,6 +1,6 @@
 """The facts about one segment whose batches were all read, for the rules; at most FAULT_COUNT_MAX faults of a kind."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -230,6 +230,19 @@ class AbortedEntry(NamedTuple):
     """The last stable offset when the marker was appended."""
 
 
+def unlisted(aborted: Iterable[Aborted], stated: Mapping[tuple[int, int], int]) -> tuple[Aborted, ...]:
+    """Return the transactions whose records begin before their entry, or that have none.
+
+    `stated` are the first offsets of the entries, by producer id and last offset.
+    """
+    return tuple(
+        row
+        for row in aborted
+        if row.first_offset is not None
+        and stated.get((row.producer_id, row.last_offset), row.last_offset) > row.first_offset
+    )
+
+
 class Transactions(NamedTuple):
     """The transactions in the batches of a segment."""
 
@@ -329,10 +342,7 @@ class SegmentView(NamedTuple):
     @property
     def unlisted(self) -> tuple[Aborted, ...]:
         """Its aborted transactions whose records begin before their entry in `stated`, or that have no entry."""
-        stated = {(entry.producer_id, entry.last_offset): entry.first_offset for entry in self.stated}
-        return tuple(
-            aborted
-            for aborted in (() if self.transactions is None else self.transactions.aborted)
-            if aborted.first_offset is not None
-            and stated.get((aborted.producer_id, aborted.last_offset), aborted.last_offset) > aborted.first_offset
-        )
+        stated: dict[tuple[int, int], int] = {
+            (entry.producer_id, entry.last_offset): entry.first_offset for entry in self.stated
+        }
+        return unlisted(() if self.transactions is None else self.transactions.aborted, stated)

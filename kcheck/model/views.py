@@ -292,7 +292,7 @@ class ReturningKeys(NamedTuple):
     """Keys of a compacted log that another replica has deleted."""
 
     where: Location
-    """The replica with a value of each of these keys."""
+    """The replica that has a value for these keys."""
     other: Location
     """The replica without any record of them."""
     key_count: int

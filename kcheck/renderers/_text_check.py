@@ -10,6 +10,7 @@ from kcheck.survey.coverage import Progress
 from kcheck.verbs.check import CheckReport
 from kcheck.words import counted
 
+_CLEAN = "No problems found."
 _DEPTHS = {
     Depth.CHECKPOINTS: "checkpoints and ends of logs (batch headers: --depth headers)",
     Depth.HEADERS: "batch headers (CRCs: kcheck check --depth crc)",
@@ -22,7 +23,7 @@ _DEPTHS = {
 def check(report: Report, page: Page) -> Sequence[Finding]:
     """Write the findings below their log dirs, then how much was read; none is left."""
     answer = report.answer
-    nodes, good = dict[str, str](), "No problems found."
+    nodes, good = dict[str, str](), _CLEAN
     if not isinstance(answer, CheckReport):
         answer, nodes, good = _next_starts(report, page)
     findings = report.findings()
@@ -64,7 +65,7 @@ def _next_starts(report: Report, page: Page) -> tuple[CheckReport, dict[str, str
     answer = report.answer
     assert isinstance(answer, Overview)
     if not answer.prediction.log_dirs:
-        return answer.check, {}, "No problems found."
+        return answer.check, {}, _CLEAN
     from kcheck.renderers._text_predict import losing_lines, premise_lines, unserved_lines, verdict_on, worst_partitions
 
     if answer.start_of_all is not None:
@@ -83,7 +84,7 @@ def _next_starts(report: Report, page: Page) -> tuple[CheckReport, dict[str, str
     if answer.severity.rank >= Severity.WARNING.rank:
         return answer.check, nodes, ""
     is_open = any(open_words(row) is not None for row in answer.premises)
-    return answer.check, nodes, f"No problems found{' in these files' if is_open else ''}."
+    return answer.check, nodes, "No problems found in these files." if is_open else _CLEAN
 
 
 def _covered(done: Progress, planned: Progress) -> str:

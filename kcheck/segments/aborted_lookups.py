@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from kcheck.formats.transaction_index import ABORTED_TXN, entries
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.names import segment_prefix
+from kcheck.model.segments import Aborted, unlisted
 from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import CONTROL, HEADER, TRANSACTIONAL, header_of, is_modern
@@ -35,11 +36,13 @@ class AbortedLookups:
         aborted = [*self._aborted(source, batches)]
         stated = _stated(files, base) if aborted else {}
         return [
-            (first, Offset(last + 1)) for producer, first, last in aborted if stated.get((producer, last), last) > first
+            (row.first_offset, Offset(row.last_offset + 1))
+            for row in unlisted(aborted, stated)
+            if row.first_offset is not None
         ]
 
-    def _aborted(self, source: Source, batches: Sequence[Batch]) -> Iterator[tuple[int, Offset, Offset]]:
-        """Yield producer id, first offset and marker offset of each transaction that a segment ends with ABORT."""
+    def _aborted(self, source: Source, batches: Sequence[Batch]) -> Iterator[Aborted]:
+        """Yield each transaction that a segment ends with ABORT, if its first record is there."""
         for batch in batches:
             if not is_modern(batch.magic) or not batch.attributes & TRANSACTIONAL:
                 continue
@@ -51,7 +54,7 @@ class AbortedLookups:
                 continue
             first = self._open.pop(producer_id, None)
             if first is not None and _aborts(source, batch):
-                yield producer_id, first, batch.base_offset
+                yield Aborted(producer_id, first, batch.base_offset)
 
 
 def _aborts(source: Source, batch: Batch) -> bool:

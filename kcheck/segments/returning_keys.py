@@ -11,9 +11,9 @@ from kcheck.model.entries import Offset
 from kcheck.model.names import log_name
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView, ReturningKeys
-from kcheck.records.batch import CONTROL, TRANSACTIONAL
-from kcheck.records.record import Record, read_records
+from kcheck.records.batch import TRANSACTIONAL
 from kcheck.segments.batches import Walk
+from kcheck.segments.record_keys import keyed_records
 
 READ_SIZE_MAX = 16 << 20
 """Larger logs are not compared."""
@@ -53,8 +53,7 @@ def _records(view: PartitionView) -> Iterator[tuple[bytes, _Last]]:
     for segment in view.segments:
         with view.disk.open(log_name(segment.base_offset)) as source:
             for batch in Walk(source):
-                if batch.magic == _NEWEST_MAGIC and not batch.attributes & CONTROL:
+                if batch.magic == _NEWEST_MAGIC:
                     is_final = not batch.attributes & TRANSACTIONAL
-                    for record in read_records(source.pread(batch.size, batch.position), READ_SIZE_MAX):
-                        if isinstance(record, Record) and record.key is not None:
-                            yield bytes(record.key), _Last(record.offset, record.value is not None, is_final)
+                    for key, record in keyed_records(source, batch, READ_SIZE_MAX):
+                        yield key, _Last(record.offset, record.value is not None, is_final)

@@ -102,13 +102,13 @@ class Overview(Answer):
         if self.start_of_all is None:
             return self.prediction.premises
         from kcheck.core.premises.elections import FOLLOWED  # only for several brokers
-        from kcheck.core.premises.judged import EVERY_DISK
+        from kcheck.documents.premises import needs_every_disk
 
         counted = self.start_of_all.counted
         return tuple(
             row
             for row in self.prediction.premises
-            if not ((row.id == FOLLOWED and row.partition in counted) or (row.provide or "").startswith(EVERY_DISK))
+            if not ((row.id == FOLLOWED and row.partition in counted) or needs_every_disk(row))
         )
 
     @property

@@ -11,7 +11,7 @@ from kcheck.core.premises.presence import is_alone, only_follows
 from kcheck.core.start.partitioner import COORDINATED
 from kcheck.model.names import CONSUMER_OFFSETS, RECOVERY_POINT, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, listed, offset_range, partition_name
+from kcheck.words import agree, counted, listed, offset_range, partition_name
 
 READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P312"
 """The ids of four premises (readable batches, segments of their log, working lookups, proper log ends)."""
@@ -185,13 +185,13 @@ def at_home(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     A group coordinator of 3.9 and earlier finds the groups of all partitions of its broker (GroupMetadataManager).
     """
     for log in (log for log in facts.logs if log.homeless):
-        (topic, _), name, most = log.partition, partition_name(*log.partition), len(log.homeless)
-        what = "group" if topic == CONSUMER_OFFSETS else "transactional id"
-        sentence = (
-            f"{name}: {counted(most, what)} ({listed(log.homeless, most=3)}) {'belongs' if most == 1 else 'belong'}"
-        )
-        sentence += " to other partitions, because the topic has more now"
-        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"{counted(most, what)} of other partitions")
+        topic, name = log.partition.topic, partition_name(*log.partition)
+        count = len(log.homeless)
+        names = counted(count, "group" if topic == CONSUMER_OFFSETS else "transactional id")
+        belong = agree(count, "belongs", "belong")
+        sentence = f"{name}: {names} ({listed(log.homeless, most=3)}) {belong} to other partitions, because the topic"
+        sentence += " has more now"
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"{names} of other partitions")
         if topic == CONSUMER_OFFSETS and not facts.release.coordinates_by_partition:
             provide = f"--allow {premise.id} if one broker leads all partitions of {topic}"
             yield not_seen(premise, facts, f"{sentence}. Their offsets may not be found", provide, evidence)

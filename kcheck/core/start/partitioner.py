@@ -43,10 +43,19 @@ def of_producer(key: bytes) -> int:
 
 def of_coordinator(key: bytes) -> int | None:
     """Return the hash of a group or transactional id; its remainder is the partition. None if the key has none."""
+    name = _name_in(key)
+    return None if name is None else _of_name(name)
+
+
+def _of_name(name: str) -> int:
+    return abs(java_hash(name)) & _POSITIVE
+
+
+def _name_in(key: bytes) -> str | None:
+    """Return the group or transactional id in a key; None if the key has none."""
     size = int.from_bytes(key[2:_NAME_AT], "big")
     name = key[_NAME_AT : _NAME_AT + size]
-    is_complete = len(key) >= _NAME_AT and len(name) == size
-    return abs(java_hash(name.decode(errors="replace"))) & _POSITIVE if is_complete else None
+    return name.decode(errors="replace") if len(key) >= _NAME_AT and len(name) == size else None
 
 
 def homeless(topic: str, keys: Iterable[bytes], own: int, count: int) -> tuple[str, ...]:
@@ -56,9 +65,8 @@ def homeless(topic: str, keys: Iterable[bytes], own: int, count: int) -> tuple[s
     """
     if topic not in COORDINATED:
         return ()
-    named = ((key[_NAME_AT : _NAME_AT + int.from_bytes(key[2:_NAME_AT], "big")], of_coordinator(key)) for key in keys)
-    values = dict(islice(((name, value) for name, value in named if value is not None), _NAMES_MAX))
-    return tuple(sorted(name.decode(errors="replace") for name, value in values.items() if value % count != own))
+    names = islice((name for name in map(_name_in, keys) if name is not None), _NAMES_MAX)
+    return tuple(sorted(name for name in set(names) if _of_name(name) % count != own))
 
 
 def partition_of_keys(topic: str, keys: Iterable[bytes], own: int, count: int) -> tuple[int, int] | None:
